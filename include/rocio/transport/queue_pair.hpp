@@ -1,0 +1,145 @@
+#pragma once
+
+#include <rocio/types/ack_timeout.hpp>
+#include <rocio/types/error.hpp>
+#include <rocio/types/mtu.hpp>
+#include <rocio/types/psn.hpp>
+#include <rocio/types/qpn.hpp>
+#include <rocio/types/rnr_timer.hpp>
+#include <rocio/types/work_completion.hpp>
+#include <rocio/types/work_request.hpp>
+#include <rocio/wire/packet.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rocio::transport {
+
+/// The transport reads no clock: every call that needs the time gets it. steady_clock only names the type.
+using time_point = std::chrono::steady_clock::time_point;
+inline constexpr time_point never = time_point::max();
+
+enum class queue_pair_state : std::uint8_t { reset, init, ready_to_receive, ready_to_send, error };
+
+struct queue_pair_config {
+    qpn number{};
+    std::uint32_t send_depth = 128;    ///< Send work requests outstanding, 1..65536.
+    std::uint32_t receive_depth = 128; ///< Receive work requests posted, 1..65536.
+    std::uint32_t max_inline = 256;    ///< Bytes of an inlined send.
+    std::uint32_t max_message = 1U << 30;
+};
+
+/// INIT → RTR.
+struct receive_path {
+    qpn peer{};
+    mtu path_mtu = mtu::b1024;
+    psn expected{};            ///< First PSN the peer sends.
+    rnr_timer min_rnr_timer{}; ///< Told to the peer in every RNR NAK.
+};
+
+/// How much may be on its way to the peer. `cost` gives what one datagram of that many UDP payload bytes takes of
+/// `capacity`; capacity 0 leaves only `max_packets`.
+struct flow_window {
+    std::uint32_t capacity = 0;
+    std::uint32_t (*cost)(std::uint32_t datagram_bytes) = nullptr;
+    std::uint32_t max_packets = 128; ///< Packets without acknowledgement, as rxe limits itself.
+};
+
+/// RTR → RTS.
+struct send_path {
+    psn first{}; ///< PSN of our first packet.
+    ack_timeout timeout{};
+    std::uint8_t retry_count = 7; ///< 0..7 retransmissions without progress; 7 means seven.
+    std::uint8_t rnr_retry = 7;   ///< 0..7; 7 means endless.
+    bool unlimited_retry = false; ///< For tests over very bad networks: never give up.
+    flow_window window{};
+};
+
+/// One packet to send: header bytes, payload inside registered memory (or inside the queue pair, for inlined sends),
+/// no pad, no ICRC. Valid until the next call that changes the queue pair.
+struct packet_out {
+    wire::header_bytes header{};
+    std::span<const std::byte> payload{};
+};
+
+/// How many of a span of work requests were accepted and why the next one was not.
+struct post_result {
+    std::size_t accepted = 0;
+    errc reason = errc::success;
+};
+
+/// What a queue pair counted since it was made. Each counter has one writer, the caller's thread.
+struct queue_pair_counters {
+    std::uint64_t packets_sent = 0;
+    std::uint64_t packets_received = 0;
+    std::uint64_t bytes_sent = 0;     ///< Payload, retransmissions included.
+    std::uint64_t bytes_received = 0; ///< Payload accepted.
+    std::uint64_t messages_sent = 0;
+    std::uint64_t messages_received = 0;
+    std::uint64_t retransmitted_packets = 0;
+    std::uint64_t timeouts = 0;
+    std::uint64_t rnr_naks_sent = 0;
+    std::uint64_t rnr_naks_received = 0;
+    std::uint64_t sequence_naks_sent = 0;
+    std::uint64_t sequence_naks_received = 0;
+    std::uint64_t other_naks_sent = 0;
+    std::uint64_t other_naks_received = 0;
+    std::uint64_t duplicates_received = 0;
+    std::uint64_t out_of_sequence_received = 0; ///< Ahead of the expected PSN, dropped.
+    std::uint64_t acks_sent = 0;
+    std::uint64_t acks_received = 0;
+    std::uint64_t ignored_packets = 0; ///< Well formed, but not for this state: stray or impossible acknowledgements.
+};
+
+/// A queue pair without I/O: packets and the time go in, packets and completions come out. Not thread-safe; no clock,
+/// no socket, no logging. Allocates only while it is made.
+///
+/// Drive loop, once per turn:
+///     for each packet received: on_packet(view, now);
+///     if (next_deadline() <= now) on_deadline(now);
+///     while ((n = next_packets(out, now)) != 0) { taken = link.send(out[0..n)); commit(taken, now); if (taken < n) break; }
+///     poll(completions);
+class queue_pair {
+  public:
+    virtual ~queue_pair() = default;
+
+    virtual qpn number() const noexcept = 0;
+    virtual queue_pair_state state() const noexcept = 0;
+
+    /// State changes in IBA 10.3 order; errc::invalid_state from any other state. to_error() from every state:
+    /// every posted work request completes as flushed, sends first, in order.
+    virtual errc to_init() = 0;
+    virtual errc to_rtr(const receive_path& path) = 0;
+    virtual errc to_rts(const send_path& path) = 0;
+    virtual void to_error() = 0;
+
+    /// Sends: RTS (and ERROR, where each is accepted and flushed). Receives: INIT, RTR, RTS, ERROR.
+    virtual post_result post_send(std::span<const send_request> requests) = 0;
+    virtual post_result post_receive(std::span<const receive_request> requests) = 0;
+
+    /// Takes one packet whose ICRC, addresses and queue pair number the caller has checked. The only writer of user
+    /// memory: all checks first, then one copy.
+    virtual void on_packet(const wire::packet_view& packet, time_point now) = 0;
+
+    /// Fills `out` with what may be sent now, responses before requests, and gives how many. Changes nothing that
+    /// matters: until commit() the same packets are given again.
+    virtual std::size_t next_packets(std::span<packet_out> out, time_point now) = 0;
+    /// The link took the first `n` of the last next_packets().
+    virtual void commit(std::size_t n, time_point now) = 0;
+
+    /// When on_deadline() wants to be called: `never` if nothing is waiting. May lie in the past.
+    virtual time_point next_deadline() const noexcept = 0;
+    virtual void on_deadline(time_point now) = 0;
+
+    /// Takes completions, oldest first.
+    virtual std::size_t poll(std::span<work_completion> out) = 0;
+    virtual bool has_completions() const noexcept = 0;
+    /// True when next_packets() would give something at `now`.
+    virtual bool wants_to_send(time_point now) const noexcept = 0;
+
+    virtual const queue_pair_counters& counters() const noexcept = 0;
+};
+
+} // namespace rocio::transport

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <rocio/types/memory_key.hpp>
+#include <rocio/types/registered_buffer.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rocio {
+
+/// Identifies a work request in its completion. `owner` indexes the engine's table of queue pairs, `generation` tells
+/// a new queue pair from a destroyed one in the same place, `slot` is the queue pair's own.
+struct wr_id {
+    std::uint16_t owner = 0;
+    std::uint16_t generation = 0;
+    std::uint32_t slot = 0;
+
+    constexpr std::uint64_t packed() const noexcept {
+        return std::uint64_t{owner} << 48 | std::uint64_t{generation} << 32 | slot;
+    }
+    static constexpr wr_id unpack(std::uint64_t v) noexcept {
+        return {static_cast<std::uint16_t>(v >> 48), static_cast<std::uint16_t>(v >> 32),
+                static_cast<std::uint32_t>(v)};
+    }
+    friend constexpr auto operator<=>(const wr_id&, const wr_id&) noexcept = default;
+};
+
+enum class opcode : std::uint8_t { send, send_with_immediate, rdma_write, rdma_write_with_immediate, rdma_read };
+
+/// A send-side work request. The bytes must stay unchanged and registered until its completion, except `inline_data`,
+/// which the device copies before post_send returns.
+struct send_request {
+    wr_id id{};
+    opcode op = opcode::send;
+    bool signalled = true;  ///< False: no completion on success; errors always complete.
+    bool solicited = false; ///< Sets the solicited event bit on the last packet.
+    bool inlined = false;   ///< Take `inline_data` instead of `buffer`.
+    std::uint32_t immediate = 0; ///< Host order; on the wire big-endian.
+    registered_buffer buffer{};
+    std::span<const std::byte> inline_data{};
+    std::uint64_t remote_address = 0; ///< RDMA only.
+    rkey remote_key{};                ///< RDMA only.
+
+    std::size_t length() const noexcept { return inlined ? inline_data.size() : buffer.size; }
+};
+
+/// A receive work request: one buffer for one message.
+struct receive_request {
+    wr_id id{};
+    registered_buffer buffer{};
+};
+
+} // namespace rocio
