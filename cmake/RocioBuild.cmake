@@ -4,8 +4,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 if(ROCIO_TOP_LEVEL)
   find_program(ROCIO_CCACHE ccache)
   if(ROCIO_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${ROCIO_CCACHE})
-    set(CMAKE_C_COMPILER_LAUNCHER ${ROCIO_CCACHE})
+    # Paths relative to the tree, so that one clone finds the objects of another; the sloppiness is what ccache asks
+    # for before it caches a precompiled header and what was compiled with it.
+    set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${ROCIO_CCACHE})
+    set(CMAKE_C_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
   endif()
 endif()
 
@@ -32,33 +35,112 @@ if(ROCIO_SANITIZE)
   endif()
 endif()
 
+# Precompiled headers: one for the rooms that use Asio, one for their tests (executables are -fPIE, libraries -fPIC).
+# A test of Asio compiles in 5 s instead of 11 (g++ 12, -O3), a coroutine of a room in 4.5 instead of 7. Not for clang,
+# whose precompiled headers hold paths and times, so that ccache never finds them in another clone; a build without
+# them also proves that every file includes what it uses.
+set(ROCIO_ASIO_ROOMS async io connect stream status)
+if(ROCIO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(ROCIO_USE_PCH ON)
+  set(rocio_pch_source ${PROJECT_BINARY_DIR}/precompiled.cpp)
+  file(CONFIGURE OUTPUT ${rocio_pch_source} CONTENT "")
+  add_library(rocio_pch_room OBJECT EXCLUDE_FROM_ALL ${rocio_pch_source})
+  target_precompile_headers(rocio_pch_room PRIVATE <boost/asio.hpp>)
+  target_link_libraries(rocio_pch_room PRIVATE rocio_settings Boost::boost)
+  if(ROCIO_BUILD_TESTS)
+    find_package(GTest REQUIRED)
+    add_executable(rocio_pch_test EXCLUDE_FROM_ALL ${rocio_pch_source})
+    target_precompile_headers(rocio_pch_test PRIVATE <boost/asio.hpp> <gmock/gmock.h> <gtest/gtest.h>)
+    target_link_libraries(rocio_pch_test PRIVATE rocio_settings Boost::boost GTest::gmock_main Threads::Threads)
+  endif()
+endif()
+
+# rocio_use_pch(TARGET room|test): a target with compile options or definitions that change Asio must not use it.
+function(rocio_use_pch target kind)
+  if(ROCIO_USE_PCH)
+    target_precompile_headers(${target} REUSE_FROM rocio_pch_${kind})
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endfunction()
+
+# DEV-ONLY-BEGIN
+function(rocio_existing var)
+  set(kept "")
+  foreach(f IN LISTS ${var})
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} OR IS_ABSOLUTE ${f} OR f MATCHES "^\\$")
+      list(APPEND kept ${f})
+    else()
+      message(STATUS "missing source ${f}")
+    endif()
+  endforeach()
+  if(NOT kept)
+    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
+    set(kept ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
+  endif()
+  set(${var} ${kept} PARENT_SCOPE)
+endfunction()
+# DEV-ONLY-END
+
 # rocio_room(NAME SOURCES … ROOMS … LINK …): the static library rocio_room_NAME, which tests link on its own.
 function(rocio_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LINK" ${ARGN})
+  rocio_existing(ARG_SOURCES) # DEV-ONLY
   add_library(rocio_room_${name} STATIC ${ARG_SOURCES})
   target_include_directories(rocio_room_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM ARG_ROOMS PREPEND rocio_room_)
   target_link_libraries(rocio_room_${name} PUBLIC ${ARG_ROOMS} ${ARG_LINK} Boost::boost PRIVATE rocio_settings)
   target_compile_features(rocio_room_${name} PUBLIC cxx_std_20)
+  if(name IN_LIST ROCIO_ASIO_ROOMS)
+    rocio_use_pch(rocio_room_${name} room)
+  endif()
 endfunction()
 
-# rocio_test(NAME SOURCES … ROOMS … LINK … LABELS … TIMEOUT seconds): a GoogleTest program and its ctest entries.
+# rocio_test(NAME SOURCES … ROOMS … LINK … LABELS … TIMEOUT seconds [ONE_ENTRY] [NO_PCH] [DATA]): a GoogleTest program and
+# its ctest entries. ONE_ENTRY: one entry for the whole program. Programs that link an Asio room get the precompiled
+# header unless NO_PCH is given; those see ROCIO_TEST_DATA only with DATA, because a path in the command line keeps
+# ccache from finding the object in another clone. The target rocio_tests_LABEL builds all programs of a label.
 function(rocio_test name)
-  cmake_parse_arguments(ARG "ONE_ENTRY" "TIMEOUT" "SOURCES;ROOMS;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_ENTRY;NO_PCH;DATA" "TIMEOUT" "SOURCES;ROOMS;LINK;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
+  rocio_existing(ARG_SOURCES) # DEV-ONLY
   add_executable(${name} ${ARG_SOURCES})
+  set(uses_asio OFF)
+  foreach(room IN LISTS ARG_ROOMS)
+    if(room IN_LIST ROCIO_ASIO_ROOMS)
+      set(uses_asio ON)
+    endif()
+  endforeach()
   list(TRANSFORM ARG_ROOMS PREPEND rocio_room_)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/support)
   target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LINK} rocio_settings GTest::gmock_main Threads::Threads)
-  target_compile_definitions(${name} PRIVATE ROCIO_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  if(uses_asio AND NOT ARG_NO_PCH)
+    rocio_use_pch(${name} test)
+  endif()
+  if(ARG_DATA OR NOT uses_asio)
+    target_compile_definitions(${name} PRIVATE ROCIO_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  endif()
+  foreach(label IN LISTS ARG_LABELS)
+    if(NOT TARGET rocio_tests_${label})
+      add_custom_target(rocio_tests_${label})
+    endif()
+    add_dependencies(rocio_tests_${label} ${name})
+  endforeach()
   if(ARG_ONE_ENTRY)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
   else()
     include(GoogleTest)
-    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-      PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+    gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60 TEST_LIST ${name}_cases
+      PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    # gtest_discover_tests takes no list as a property, so the labels come in a script of their own.
+    set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${name}_labels.cmake)
+    file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT [[
+if(@name@_cases)
+  set_tests_properties(${@name@_cases} PROPERTIES LABELS "@ARG_LABELS@")
+endif()
+]])
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
   endif()
 endfunction()

@@ -25,10 +25,10 @@ enum class queue_pair_state : std::uint8_t { reset, init, ready_to_receive, read
 
 struct queue_pair_config {
     qpn number{};
-    std::uint32_t send_depth = 128;    ///< Send work requests outstanding, 1..65536.
-    std::uint32_t receive_depth = 128; ///< Receive work requests posted, 1..65536.
-    std::uint32_t max_inline = 256;    ///< Bytes of an inlined send.
-    std::uint32_t max_message = 1U << 30;
+    std::uint32_t send_depth = 128;       ///< Send work requests outstanding, 1..65536.
+    std::uint32_t receive_depth = 128;    ///< Receive work requests posted, 1..65536.
+    std::uint32_t max_inline = 256;       ///< Bytes of an inlined send, 0..4096.
+    std::uint32_t max_message = 1U << 30; ///< Bytes of the longest send, up to 2^31.
 };
 
 /// INIT → RTR.
@@ -39,12 +39,12 @@ struct receive_path {
     rnr_timer min_rnr_timer{}; ///< Told to the peer in every RNR NAK.
 };
 
-/// How much may be on its way to the peer. `cost` gives what one datagram of that many UDP payload bytes takes of
-/// `capacity`; capacity 0 leaves only `max_packets`.
+/// How much may be on its way to the peer. `cost` gives what one datagram of that many UDP payload bytes
+/// takes of `capacity`; capacity 0 leaves only `max_packets`.
 struct flow_window {
     std::uint32_t capacity = 0;
     std::uint32_t (*cost)(std::uint32_t datagram_bytes) = nullptr;
-    std::uint32_t max_packets = 128; ///< Packets without acknowledgement, as rxe limits itself.
+    std::uint32_t max_packets = 128; ///< Packets without acknowledgement, 1..2^22; rxe limits itself to 128.
 };
 
 /// RTR → RTS.
@@ -57,8 +57,8 @@ struct send_path {
     flow_window window{};
 };
 
-/// One packet to send: header bytes, payload inside registered memory (or inside the queue pair, for inlined sends),
-/// no pad, no ICRC. Valid until the next call that changes the queue pair.
+/// One packet to send: header bytes, payload inside registered memory (or inside the queue pair, for inlined
+/// sends), no pad, no ICRC. Valid until the next call that changes the queue pair.
 struct packet_out {
     wire::header_bytes header{};
     std::span<const std::byte> payload{};
@@ -90,17 +90,21 @@ struct queue_pair_counters {
     std::uint64_t out_of_sequence_received = 0; ///< Ahead of the expected PSN, dropped.
     std::uint64_t acks_sent = 0;
     std::uint64_t acks_received = 0;
-    std::uint64_t ignored_packets = 0; ///< Well formed, but not for this state: stray or impossible acknowledgements.
+    std::uint64_t ignored_packets =
+        0; ///< Well formed, but not for this state: stray or impossible acknowledgements.
 };
 
-/// A queue pair without I/O: packets and the time go in, packets and completions come out. Not thread-safe; no clock,
-/// no socket, no logging. Allocates only while it is made.
+/// A queue pair without I/O: packets and the time go in, packets and completions come out. Not thread-safe;
+/// no clock, no socket, no logging. Allocates only while it is made.
 ///
 /// Drive loop, once per turn:
 ///     for each packet received: on_packet(view, now);
 ///     if (next_deadline() <= now) on_deadline(now);
-///     while ((n = next_packets(out, now)) != 0) { taken = link.send(out[0..n)); commit(taken, now); if (taken < n) break; }
-///     poll(completions);
+///     while ((n = next_packets(out, now)) != 0) { taken = link.send(out[0..n)); commit(taken, now); if
+///     (taken < n) break; } poll(completions);
+///
+/// However many packets one turn feeds in, at most one acknowledgement and one negative one come out of it:
+/// call next_packets() once per batch, not once per packet.
 class queue_pair {
   public:
     virtual ~queue_pair() = default;
@@ -108,25 +112,34 @@ class queue_pair {
     virtual qpn number() const noexcept = 0;
     virtual queue_pair_state state() const noexcept = 0;
 
-    /// State changes in IBA 10.3 order; errc::invalid_state from any other state. to_error() from every state:
-    /// every posted work request completes as flushed, sends first, in order.
+    /// State changes in IBA 10.3 order; errc::invalid_state from any other state. to_error() from every
+    /// state: every posted work request completes as flushed, sends first, in order.
     virtual errc to_init() = 0;
     virtual errc to_rtr(const receive_path& path) = 0;
     virtual errc to_rts(const send_path& path) = 0;
     virtual void to_error() = 0;
 
-    /// Sends: RTS (and ERROR, where each is accepted and flushed). Receives: INIT, RTR, RTS, ERROR.
+    /// Sends: RTS (and ERROR, where each is accepted and flushed). Receives: INIT, RTR, RTS, ERROR. A work
+    /// request keeps its place in its queue until its completion has been polled (an unsignalled send: until
+    /// it is acknowledged). Reasons: errc::invalid_state, errc::queue_full, errc::not_supported (the
+    /// operation), errc::message_too_long, errc::inline_too_long. Whether the buffer lies in a region is
+    /// found out when it is used: the work request then completes with errc::local_protection_error and the
+    /// queue pair goes to the error state.
     virtual post_result post_send(std::span<const send_request> requests) = 0;
     virtual post_result post_receive(std::span<const receive_request> requests) = 0;
 
-    /// Takes one packet whose ICRC, addresses and queue pair number the caller has checked. The only writer of user
-    /// memory: all checks first, then one copy.
+    /// Takes one packet whose ICRC, addresses and queue pair number the caller has checked. The only writer
+    /// of user memory: all checks first, then one copy.
     virtual void on_packet(const wire::packet_view& packet, time_point now) = 0;
 
-    /// Fills `out` with what may be sent now, responses before requests, and gives how many. Changes nothing that
-    /// matters: until commit() the same packets are given again.
+    /// Fills `out` with what may be sent now, responses before requests, and gives how many; at most two
+    /// responses and 64 requests at a time. Changes nothing that matters: until commit() the same packets are
+    /// given again. (A send whose buffer may not be read fails here, when everything before it is
+    /// acknowledged.) What a queue pair in the error state still owes its peer, the answer that says why, is
+    /// given too.
     virtual std::size_t next_packets(std::span<packet_out> out, time_point now) = 0;
-    /// The link took the first `n` of the last next_packets().
+    /// The link took the first `n` of the last next_packets(). After on_packet(), on_deadline() or to_error()
+    /// there is nothing to commit: the packets are given again.
     virtual void commit(std::size_t n, time_point now) = 0;
 
     /// When on_deadline() wants to be called: `never` if nothing is waiting. May lie in the past.

@@ -7,7 +7,21 @@
 
 namespace rocio::transport {
 
-/// Makes a reliable-connection queue pair in RESET. `regions` must outlive it.
-std::unique_ptr<queue_pair> make_rc_queue_pair(const queue_pair_config& config, const memory_region_table& regions);
+/// Makes a reliable-connection queue pair in RESET: requester and responder of SEND and SEND with immediate.
+/// Other operations are not offered (errc::not_supported) and answered as a responder without them must: NAK
+/// "invalid request". `regions` must outlive it. Throws rocio::exception (errc::invalid_argument) naming the
+/// member of `config` that is outside its range.
+///
+/// Where the standard leaves a choice:
+/// - It asks for an acknowledgement on the last packet that may leave at once and every quarter of the
+/// window.
+/// - It acknowledges when asked; a peer that has never asked is acknowledged per completed message.
+/// - A sequence NAK is answered by going back once; the next one without progress in between is left to the
+/// timer.
+/// - "Receiver not ready" for packet n acknowledges all before n. After that wait, and after a timeout, one
+/// packet
+///   goes first, and the window grows with each acknowledgement.
+std::unique_ptr<queue_pair> make_rc_queue_pair(const queue_pair_config& config,
+                                               const memory_region_table& regions);
 
 } // namespace rocio::transport

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/types/ack_timeout.hpp>
+#include <rocio/types/error.hpp>
 #include <rocio/types/gid.hpp>
 #include <rocio/types/memory_key.hpp>
 #include <rocio/types/mtu.hpp>
@@ -29,11 +30,13 @@ struct immediate_layout {
 
 /// What a device can tell its peer about itself, so that each side uses the strictest rule both agree on.
 struct endpoint_capabilities {
-    /// Our IPv4 packets carry id 0 (or the index inside a segmented train), so the peer may demand it (exact ICRC).
+    /// Our IPv4 packets carry id 0 (or the index inside a segmented train), so the peer may demand it (exact
+    /// ICRC).
     bool exact_icrc = false;
     /// Longest train of a segmented send we accept and send; 0 or 1: none.
     std::uint16_t segment_train = 0;
-    /// Bytes of packets, counted as the kernel counts socket memory, that one receiving socket holds; 0: unknown.
+    /// Bytes of packets, counted as the kernel counts socket memory, that one receiving socket holds; 0:
+    /// unknown.
     std::uint32_t receive_buffer = 0;
 };
 
@@ -63,5 +66,12 @@ struct local_parameters : endpoint_parameters {
 struct peer_parameters : endpoint_parameters {
     immediate_layout immediates{};
 };
+
+/// Checks every number that a peer told: queue pair 2..0xFFFFFF, an address, a UDP port, path MTU code 1..5,
+/// a region that does not wrap and holds depth x max_payload bytes if all three are told, depth x max_payload
+/// within 32 bits, an immediate layout within 32 bits. Gives errc::invalid_peer_parameters with a sentence
+/// that names the first bad field with its value and what is allowed; no error if all fit. Pure; throws only
+/// std::bad_alloc.
+error_info validate(const peer_parameters& peer);
 
 } // namespace rocio

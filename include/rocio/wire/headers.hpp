@@ -11,8 +11,8 @@
 
 namespace rocio::wire {
 
-/// Each header is a value that can only hold legal contents, with `size`, `parse` (from exactly `size` bytes, cannot
-/// fail) and `emit`. All multi-byte fields are big-endian on the wire.
+/// Each header is a value that can only hold legal contents, with `size`, `parse` (from exactly `size` bytes,
+/// cannot fail) and `emit`. All multi-byte fields are big-endian on the wire.
 
 /// Base transport header (IBA 9.2).
 struct bth {
@@ -89,6 +89,7 @@ struct deth {
     static constexpr std::size_t size = 8;
     std::uint32_t qkey = 0;
     qpn source{};
+    std::uint8_t reserved = 0; ///< Sent 0, ignored on receipt; covered by the ICRC.
 
     static deth parse(std::span<const std::byte, size> in) noexcept;
     void emit(std::span<std::byte, size> out) const noexcept;

@@ -21,8 +21,8 @@ enum class operation : std::uint8_t {
     unknown,
 };
 
-/// BTH opcode (IBA 9.2.1). All properties derive from the code's bits in one function, not from a hand-typed table;
-/// the exhaustive 256-row table is in the tests.
+/// BTH opcode (IBA 9.2.1). All properties derive from the code's bits in one function, not from a hand-typed
+/// table; the exhaustive 256-row table is in the tests.
 class opcode {
   public:
     constexpr opcode() noexcept = default;
@@ -32,9 +32,9 @@ class opcode {
     constexpr service type() const noexcept { return static_cast<service>(value_ >> 5); }
 
     operation what() const noexcept;
-    bool known() const noexcept;    ///< In the table of docs/wire.md.
-    bool starts() const noexcept;   ///< FIRST or ONLY, or an operation of one packet.
-    bool ends() const noexcept;     ///< LAST or ONLY, or an operation of one packet.
+    bool known() const noexcept;  ///< In the table of docs/wire.md.
+    bool starts() const noexcept; ///< FIRST or ONLY, or an operation of one packet.
+    bool ends() const noexcept;   ///< LAST or ONLY, or an operation of one packet.
     bool is_request() const noexcept;
     bool has_reth() const noexcept;
     bool has_aeth() const noexcept;
@@ -43,7 +43,7 @@ class opcode {
     bool has_atomic_ack_eth() const noexcept;
     bool has_deth() const noexcept;
     bool has_ieth() const noexcept;
-    bool has_payload() const noexcept; ///< May carry payload.
+    bool has_payload() const noexcept;             ///< May carry payload.
     std::uint32_t extension_size() const noexcept; ///< Bytes between BTH and payload.
     std::string_view name() const noexcept;        ///< "RC_SEND_ONLY_WITH_IMMEDIATE"; "unknown".
 

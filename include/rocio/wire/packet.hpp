@@ -14,23 +14,26 @@ namespace rocio::wire {
 
 inline constexpr std::size_t icrc_size = 4;
 inline constexpr std::size_t max_header_size = 44; ///< BTH and the longest legal chain of extension headers.
+/// Largest packet from BTH to ICRC whose ICRC is checked: a payload of 9,000 bytes and all its headers.
+inline constexpr std::size_t max_packet_size = 9216;
 inline constexpr std::uint16_t udp_port = 4791;
 
 /// Why bytes are not a packet.
 enum class malformed : std::uint8_t {
     none,
-    too_short,          ///< Less than BTH, its extension headers, pad and ICRC.
+    too_short, ///< Less than BTH, its extension headers and ICRC.
     not_multiple_of_4,
-    bad_version,        ///< TVer is not 0.
+    bad_version, ///< TVer is not 0.
     unknown_opcode,
     pad_exceeds_payload,
     unexpected_payload, ///< Payload behind a header that carries none.
 };
 std::string_view to_string(malformed m) noexcept;
 
-/// A checked view of one packet: the UDP payload from BTH to ICRC. parse() checks everything that the bytes alone can
-/// tell; afterwards no accessor can fail. Accessors of a header that the opcode does not have must not be called
-/// (asserted). The ICRC is not checked here: see icrc.hpp. Views do not own the bytes.
+/// A checked view of one packet: the UDP payload from BTH to ICRC. parse() checks everything that the bytes
+/// alone can tell; afterwards no accessor can fail. Accessors of a header that the opcode does not have must
+/// not be called (asserted), and nothing but bytes() of a default-made view, which is empty. The ICRC is not
+/// checked here: see icrc.hpp. Views do not own the bytes.
 class packet_view {
   public:
     /// Sets `out` and gives malformed::none, or gives the reason and leaves `out` alone. Never reads outside
@@ -75,10 +78,13 @@ class header_bytes {
 };
 
 /// Zero bytes between payload and ICRC.
-constexpr std::uint8_t pad_of(std::size_t payload) noexcept { return static_cast<std::uint8_t>(-payload & 3U); }
+constexpr std::uint8_t pad_of(std::size_t payload) noexcept {
+    return static_cast<std::uint8_t>(-payload & 3U);
+}
 
-/// Re-encodes a view: headers, payload, pad; `out` gets everything but the ICRC. Gives the bytes written, 0 if `out`
-/// is too small. With a packet from the wire this reproduces its bytes.
+/// Re-encodes a view: headers, payload, pad; `out` gets everything but the ICRC. Gives the bytes written; 0,
+/// and nothing written, if `out` is too small. With a packet from the wire this reproduces its bytes,
+/// reserved bits and pad bytes included.
 std::size_t encode(const packet_view& packet, std::span<std::byte> out) noexcept;
 
 /// One line for people: "RC_SEND_ONLY qp=0x00001a psn=0x000102 ack len=3 …".

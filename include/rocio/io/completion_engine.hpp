@@ -1,0 +1,155 @@
+#pragma once
+
+#include <rocio/async/operation.hpp>
+#include <rocio/async/operation_memory.hpp>
+#include <rocio/device/device.hpp>
+#include <rocio/io/completion_sink.hpp>
+#include <rocio/io/engine_snapshot.hpp>
+#include <rocio/io/polling_policy.hpp>
+#include <rocio/types/error.hpp>
+#include <rocio/types/log_sink.hpp>
+
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace rocio {
+
+struct engine_device;
+struct engine_queue;
+
+/// The completion engine of one io_context: an Asio service that polls the completion queues of every device in use,
+/// drives devices that need it, and calls handlers. For users it has a policy and a snapshot; the rest is for those
+/// who write objects on top of it.
+///
+/// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats sweeps
+/// (devices' progress, returned slots, completion queues, 16 completions at a time in round robin), then calls the
+/// handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5 microseconds, so that timers,
+/// sockets and posted work get theirs. With no work left and the polling budget used up it arms every queue, sweeps once
+/// more, and only if that found nothing waits: one async_wait per event descriptor and one timer.
+///
+/// The engine turns, and run() stays alive, while anything is outstanding: a user's operation, or an object that
+/// called work_started(). A turn is not re-entered: a handler that runs the context itself (io_context::poll() inside a
+/// handler) is served timers and sockets, but no completions, until it returns. With the policy spin there is always a
+/// turn ready while anything is outstanding, so io_context::poll() does not return then; use poll_one() or run_for().
+///
+/// Thread safety: all members may be called from any thread. Those marked *locked* need the lock of lock() held. No
+/// handler is ever called under the lock, and no log_sink.
+class completion_engine final : public asio::execution_context::service {
+  public:
+    using key_type = completion_engine;
+    static asio::execution_context::id id;
+    using time_point = std::chrono::steady_clock::time_point;
+    using lock_type = std::unique_lock<std::mutex>;
+
+    explicit completion_engine(asio::execution_context& context);
+    ~completion_engine() override;
+
+    /// The engine of `context`; makes it at the first call.
+    static completion_engine& of(asio::io_context& context);
+
+    asio::io_context& context() noexcept { return context_; }
+    async::operation_memory& memory() noexcept { return memory_; }
+
+    /// Takes effect at the next turn; handlers never notice.
+    void set_policy(polling_policy policy);
+    polling_policy policy() const;
+    /// Where late turns are reported; may be null.
+    void set_log_sink(std::shared_ptr<log_sink> sink);
+    engine_snapshot snapshot() const;
+
+    /// A spinning engine gives way to whoever waits here between two sweeps.
+    lock_type lock() const;
+    /// True after the context's shutdown: every entry point is then a no-op. *locked*
+    bool is_shut_down() const noexcept;
+
+    /// A device in use by this engine. Reference counted by attach() and detach(). Errors: errc::device_bound,
+    /// errc::device_fatal while a device that failed is still in use, errc::not_supported if the device's descriptors
+    /// cannot be waited for. *locked*
+    error_info attach(const std::shared_ptr<device>& dev);
+    void detach(const std::shared_ptr<device>& dev) noexcept;
+
+    /// A completion queue of `dev` (attached) with room for `completions` more; shared by all queue pairs of the
+    /// engine until it is full, then it gets a sibling. *locked*
+    error_info reserve_completions(const std::shared_ptr<device>& dev, std::uint32_t completions,
+                                   device_completion_queue*& out);
+    void release_completions(device_completion_queue* queue, std::uint32_t completions) noexcept;
+
+    /// Polls the queue until it is empty, at most its depth, and routes what it finds. *locked*
+    void drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept;
+
+    /// A place in the table of owners: its `owner` and `generation` go into every wr_id of the sink. A sink that names
+    /// its completion queue hears of no other one's failure. *locked*
+    error_info add_sink(completion_sink& sink, const device& dev, wr_id& prefix,
+                        const device_completion_queue* queue = nullptr);
+    /// Completions still queued for it are dropped and counted as stale. *locked*
+    void remove_sink(wr_id prefix) noexcept;
+    /// A sink got a completion for which it has no work request. *locked*
+    void count_stale() noexcept;
+    /// A queue pair was destroyed because its device did not flush all of its work requests in time. *locked*
+    void count_incomplete_drain() noexcept;
+    /// From now on the sink's on_sweep() and on_park() are called. *locked*
+    void add_sweeper(completion_sink& sink);
+    void remove_sweeper(completion_sink& sink) noexcept;
+
+    /// While the balance is positive the engine turns. *locked*
+    void work_started() noexcept;
+    void work_finished() noexcept;
+
+    /// Queues an operation whose result is set; its handler runs in this or the next turn, never inside this call.
+    /// The operation must have been counted by work_started(); it is finished when its handler has been called. *locked*
+    void complete(async::operation_base* op) noexcept;
+    /// Makes sure a turn comes. *locked*
+    void kick() noexcept;
+    /// The same from any thread, without the lock.
+    void wake() noexcept;
+
+    /// A peer of ours gives up after this time without an answer; a gap between turns above half of it is logged.
+    /// *locked*
+    void note_peer_patience(std::chrono::nanoseconds patience) noexcept;
+
+  private:
+    class turn_guard;
+    struct parts;
+    enum class schedule : std::uint8_t { post, defer };
+
+    void shutdown() noexcept override;
+    void schedule_turn(schedule how) noexcept;
+    void turn();
+    bool turn_loop(lock_type& lock, time_point& now);
+    bool sweep(time_point now);
+    bool poll_queue(engine_device& entry, engine_queue& queue);
+    void break_queue(engine_device& entry, engine_queue& queue) noexcept;
+    void route(const work_completion& completion) noexcept;
+    bool dispatch_events(engine_device& entry) noexcept;
+    void announce(const engine_device& entry, const device_event& event,
+                  const device_completion_queue* queue = nullptr) noexcept;
+    void run_ready(lock_type& lock, std::uint64_t most);
+    void finish_turn(bool worked, time_point now);
+    void say_last_words(time_point now);
+    bool found_work_before_wait(time_point now);
+    void wait(time_point now);
+    bool wait_for_completions(engine_device& entry);
+    bool watch_events();
+    void set_timer(time_point deadline);
+    void on_readable(const device& dev);
+    engine_device* find_device(const device& dev) noexcept;
+    void stop_polling_waits() noexcept;
+    void stop_all_waits() noexcept;
+    void note_gap(time_point now) noexcept;
+    void log_late_turn(lock_type& lock) noexcept;
+    void give_way(lock_type& lock) noexcept;
+
+    asio::io_context& context_;
+    mutable std::mutex mutex_;
+    mutable std::atomic<std::uint32_t> waiting_for_lock_{0};
+    async::operation_memory memory_;
+    std::unique_ptr<parts> parts_;
+};
+
+} // namespace rocio

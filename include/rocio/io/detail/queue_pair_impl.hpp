@@ -1,0 +1,160 @@
+#pragma once
+
+#include <rocio/async/operation.hpp>
+#include <rocio/io/completion_engine.hpp>
+#include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/io/received_message.hpp>
+#include <rocio/types/work_request.hpp>
+
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace rocio {
+
+class raw_completions;
+
+namespace detail {
+
+/// A send with its work request; completes with void(error_code).
+class send_operation : public async::operation<> {
+  public:
+    send_request request;
+    bool cancelled = false;
+
+    /// Copies the inline bytes, for an operation that is posted later. False: no memory.
+    bool keep_inline_data(async::operation_memory& memory) noexcept;
+
+  protected:
+    send_operation(function f, const send_request& r) noexcept : operation(f), request(r) {}
+    ~send_operation();
+
+  private:
+    async::operation_memory* memory_ = nullptr;
+};
+
+/// A receive with its work request; completes with void(error_code, received_message).
+class receive_operation : public async::operation<received_message> {
+  public:
+    receive_request request;
+    bool cancelled = false;
+
+  protected:
+    receive_operation(function f, const receive_request& r) noexcept : operation(f), request(r) {}
+    ~receive_operation() = default;
+};
+
+/// A wait for the end of the queue pair; completes with void(error_code).
+class closed_wait_operation : public async::operation<> {
+  protected:
+    using operation::operation;
+    ~closed_wait_operation() = default;
+};
+
+/// Everything of a queue_pair that does not depend on its executor's type.
+class queue_pair_impl final : public completion_sink,
+                              public connectable,
+                              public std::enable_shared_from_this<queue_pair_impl> {
+  public:
+    /// Throws rocio::exception.
+    queue_pair_impl(completion_engine& engine, std::shared_ptr<device> dev, const queue_pair_config& config,
+                    std::shared_ptr<raw_completions> raw);
+    ~queue_pair_impl() override;
+
+    completion_engine& engine() const noexcept { return core_.engine(); }
+
+    void start(send_operation* op);
+    void start(receive_operation* op);
+    void start(closed_wait_operation* op);
+    void cancel(const void* key, asio::cancellation_type type);
+    void cancel_waits();
+    /// The owning object is gone: everything ends with operation_aborted.
+    void destroy_owner();
+    void close();
+
+    qpn number() const noexcept;
+    queue_pair_state state() const noexcept;
+    error_code close_reason() const;
+    error_info last_error() const;
+    bool counters(device_queue_pair_counters& out) const;
+
+    post_outcome post_send(std::span<const send_request> requests) noexcept;
+    post_outcome post_receive(std::span<const receive_request> requests) noexcept;
+
+    asio::any_io_executor control_executor() override;
+    error_info prepare(local_parameters& out) override;
+    void connecting(std::unique_ptr<liveness> attempt) override { connected(std::move(attempt)); }
+    error_info establish(const peer_parameters& peer) override;
+    void connected(std::unique_ptr<liveness> watch) override;
+    void disconnected(const error_info& cause) override;
+
+    void on_completion(const work_completion& completion) noexcept override;
+    void on_device_event(const device_event& event) noexcept override;
+    void on_shutdown(async::operation_queue<>& pending) noexcept override;
+
+  private:
+    template <class Operation>
+    struct work_queue {
+        std::vector<Operation*> posted;            ///< By slot.
+        std::vector<std::uint32_t> free;           ///< Slots without an operation.
+        async::operation_queue<Operation> waiting; ///< The device's queue was full.
+
+        bool idle() const noexcept { return free.size() == posted.size(); }
+    };
+
+    template <class Operation>
+    void start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot);
+    template <class Operation>
+    void begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot);
+    errc check(const send_operation& op) const noexcept;
+    errc check(const receive_operation& op) const noexcept;
+    template <class Operation>
+    bool post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept;
+    template <class Operation>
+    bool take_completion(work_queue<Operation>& queue, std::uint32_t slot,
+                         const work_completion& completion) noexcept;
+    template <class Operation>
+    void finish(Operation* op, const error_code& ec, const work_completion& completion) noexcept;
+    template <class Operation>
+    void refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept;
+    template <class Operation>
+    bool cancel_in(work_queue<Operation>& queue, const void* key, asio::cancellation_type type) noexcept;
+    template <class Operation>
+    void finish_posted(work_queue<Operation>& queue, const error_code& ec) noexcept;
+    template <class Operation>
+    void finish_waiting(work_queue<Operation>& queue, const error_code& ec) noexcept;
+    template <class Operation>
+    void take_all(work_queue<Operation>& queue, async::operation_queue<>& pending) noexcept;
+    template <class Request>
+    post_outcome post_raw(std::span<const Request> requests) noexcept;
+
+    post_outcome device_post(std::span<const send_request> r) noexcept { return core_.pair().post_send(r); }
+    post_outcome device_post(std::span<const receive_request> r) noexcept { return core_.pair().post_receive(r); }
+    std::uint32_t receive_base() const noexcept { return core_.config().send_depth; }
+    bool nothing_posted() const noexcept { return sends_.idle() && receives_.idle(); }
+    void enter_closed(const error_code& cause) noexcept;
+    void destroy_pair(const error_code& posted_end_with) noexcept;
+    void begin_drain() noexcept;
+    void end_drain() noexcept;
+    void drain_timed_out(std::uint32_t round) noexcept;
+    void complete_waits(const error_code& ec) noexcept;
+    void release_watch() noexcept;
+
+    queue_pair_core core_;
+    std::shared_ptr<raw_completions> raw_;
+    work_queue<send_operation> sends_;
+    work_queue<receive_operation> receives_;
+    async::operation_queue<closed_wait_operation> closed_waits_;
+    std::unique_ptr<liveness> watch_;
+    error_code close_reason_{};
+    error_info last_error_{};
+    asio::steady_timer drain_timer_;
+    std::uint32_t drain_round_ = 0; ///< Tells the drain in progress from those before.
+    bool draining_ = false;
+};
+
+} // namespace detail
+} // namespace rocio

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace rocio {
+
+/// What arrived in a posted receive.
+struct received_message {
+    std::size_t size = 0;                     ///< Bytes of the message, from the start of the buffer.
+    std::optional<std::uint32_t> immediate{}; ///< Host order.
+};
+
+} // namespace rocio

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <rocio/status/status_snapshot.hpp>
+
+#include <boost/json/object.hpp>
+
+namespace rocio {
+
+/// The status document: {"process": {…}, "engines": […], "devices": […], "streams": [{"name": …}]}.
+///
+/// A stream carries the fifteen variables of the SLAC receive server under their snake_case names, and more.
+/// Keys and addresses are strings ("0x…"). Counters are JSON integers with all 64 bits; a reader that keeps
+/// numbers as doubles, as browsers do, sees them exactly up to 2^53. Nothing known is null. Throws
+/// std::bad_alloc.
+boost::json::object to_json(const status_snapshot& status);
+
+boost::json::object to_json(const engine_snapshot& engine);
+/// Counters whose name has a dot ("drops.bad_icrc") stand in an object of their group.
+boost::json::object to_json(const device_snapshot& device);
+boost::json::object to_json(const receive_server_snapshot& stream);
+
+} // namespace rocio

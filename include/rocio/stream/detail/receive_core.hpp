@@ -1,0 +1,106 @@
+#pragma once
+
+#include <rocio/io/completion_engine.hpp>
+#include <rocio/io/connectable.hpp>
+#include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/stream/detail/slot_pool.hpp>
+#include <rocio/stream/detail/view_state.hpp>
+#include <rocio/stream/receive_server_config.hpp>
+#include <rocio/stream/receive_server_snapshot.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rocio::detail {
+
+/// Everything of a receive_server that does not depend on its executor's type.
+class receive_core final : public completion_sink,
+                           public connectable,
+                           public std::enable_shared_from_this<receive_core> {
+  public:
+    /// Throws rocio::exception; leaves nothing behind.
+    receive_core(completion_engine& engine, const receive_server_config& config);
+    ~receive_core() override;
+
+    completion_engine& engine() noexcept { return core_.engine(); }
+    const receive_server_config& config() const noexcept { return config_; }
+    const std::shared_ptr<slot_pool>& pool() const noexcept { return pool_; }
+
+    std::shared_ptr<view_state> make_view(std::optional<std::uint8_t> channel, const view_options& options);
+    host_parameters host() const;
+    receive_server_snapshot snapshot() const;
+    error_info last_error() const;
+    bool is_connected() const;
+    error_info set_transport(const transport_config& transport);
+    void stop();
+
+    asio::any_io_executor control_executor() override;
+    error_info prepare(local_parameters& out) override;
+    error_info establish(const peer_parameters& peer) override;
+    void connected(std::unique_ptr<liveness> watch) override;
+    void disconnected(const error_info& cause) override;
+
+    void on_completion(const work_completion& completion) noexcept override;
+    void on_device_event(const device_event& event) noexcept override;
+    bool on_sweep() noexcept override;
+    bool on_park() noexcept override { return pool_->arm(); }
+    void on_shutdown(async::operation_queue<>& pending) noexcept override;
+
+    /// *locked*. No error while frames may still come.
+    error_code end_reason() const noexcept;
+    void attach_view(view_state& view);
+    void detach_view(view_state& view) noexcept;
+    void give_back(std::uint32_t slot) noexcept { pool_->drop_lease(slot); }
+
+  private:
+    enum class phase : std::uint8_t { idle, connecting, connected, disconnected, stopped };
+    enum class slot_state : std::uint8_t { free, posted, lent };
+
+    error_info open();
+    void receive(const work_completion& completion) noexcept;
+    void refuse(std::uint32_t slot, std::uint64_t& counter) noexcept;
+    std::uint32_t count_views(std::uint8_t channel) const noexcept;
+    void post_free_slots() noexcept;
+    void begin_activity() noexcept;
+    void end_session(const error_info& cause, phase next) noexcept;
+    void end_activity() noexcept;
+    void add_counters() noexcept;
+    template <class Function>
+    void for_each_view(Function function) const {
+        for (auto* view : all_views_) function(*view);
+        for (const auto& list : channel_views_) {
+            for (auto* view : list) function(*view);
+        }
+    }
+    std::string stalled_by() const;
+    local_parameters local() const;
+
+    receive_server_config config_;
+    mutable queue_pair_core core_;
+    std::shared_ptr<slot_pool> pool_;
+    std::unique_ptr<device_memory_region> region_;
+    std::vector<receive_request> requests_; ///< Prebuilt, by slot.
+    std::vector<slot_state> slots_;
+    std::vector<std::uint32_t> free_;
+    std::vector<receive_request> chain_;
+    std::uint32_t posted_ = 0;
+    std::uint32_t lent_ = 0;
+
+    std::vector<view_state*> all_views_;
+    std::array<std::vector<view_state*>, 256> channel_views_;
+
+    phase phase_ = phase::idle;
+    bool active_ = false;
+    std::unique_ptr<liveness> watch_;
+    error_info last_error_{};
+    std::optional<peer_parameters> peer_;
+    std::uint64_t frames_ = 0, bytes_ = 0, sessions_ = 0;
+    std::uint64_t unclaimed_ = 0, without_immediate_ = 0, bad_length_ = 0, unexpected_opcode_ = 0;
+    device_queue_pair_counters earlier_sessions_{};
+    bool has_counters_ = false;
+};
+
+} // namespace rocio::detail

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <rocio/async/operation.hpp>
+#include <rocio/stream/frame.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace rocio::detail {
+
+class view_state;
+
+/// Completes with void(error_code, frame).
+class receive_one_operation : public async::operation<frame> {
+  public:
+    std::uint64_t id = 0; ///< Names the operation in a cancellation that may come after it is gone.
+
+  protected:
+    using operation::operation;
+    ~receive_one_operation() = default;
+};
+
+/// Completes with void(error_code, std::size_t). Its first frame is set aside when it becomes ready; what else has
+/// arrived by then is taken right before the handler is called.
+class receive_some_operation : public async::operation<std::size_t> {
+  public:
+    std::uint64_t id = 0;
+    std::span<frame> out;
+    std::shared_ptr<view_state> from;
+
+    void before_upcall() noexcept;
+
+  protected:
+    receive_some_operation(function f, std::span<frame> o, std::shared_ptr<view_state> v) noexcept
+        : operation(f), out(o), from(std::move(v)) {}
+    ~receive_some_operation() = default;
+};
+
+} // namespace rocio::detail

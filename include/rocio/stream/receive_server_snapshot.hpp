@@ -1,0 +1,59 @@
+#pragma once
+
+#include <rocio/device/device_queue_pair.hpp>
+#include <rocio/types/error.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rocio {
+
+/// A receive_server as the status shows it; a value. The first block are the fifteen variables of the SLAC receive
+/// server, in snake_case, and mr_len.
+struct receive_server_snapshot {
+    std::string fpga_ip;
+    std::string fpga_gid;
+    std::uint32_t host_qpn = 0;
+    std::string host_gid;
+    std::string host_ip;
+    std::uint64_t mr_addr = 0;
+    std::uint32_t mr_rkey = 0;
+    std::uint64_t rx_frame_count = 0;
+    std::uint64_t rx_byte_count = 0;
+    std::uint32_t max_payload = 0;
+    std::uint32_t rx_queue_depth = 0;
+    std::uint32_t host_rq_psn = 0;
+    std::uint32_t host_sq_psn = 0;
+    std::uint32_t fpga_qpn = 0;  ///< 0 until connected.
+    std::uint32_t fpga_lkey = 0; ///< 0 until connected.
+    std::uint32_t mr_len = 0;
+
+    std::string name;
+    std::string device;
+    std::string state; ///< "idle", "connecting", "connected", "disconnected", "stopped".
+    error_info last_error;
+    std::uint64_t sessions = 0; ///< Connections made so far.
+
+    std::uint32_t slots_posted = 0; ///< 0 means that the sender is being held (RNR).
+    std::uint32_t slots_lent = 0;   ///< In views and with the user.
+    std::uint32_t slots_free = 0;   ///< Waiting to be posted.
+    std::string stalled_by;         ///< The view that holds the slots while none is posted; else "".
+    std::uint64_t unclaimed = 0;    ///< Frames that no view took.
+    std::uint64_t without_immediate = 0; ///< Messages refused: no immediate.
+    std::uint64_t bad_length = 0;        ///< Messages refused: empty, or longer than a slot.
+    std::uint64_t unexpected_opcode = 0; ///< Messages refused: not a SEND.
+
+    struct view {
+        std::string name;             ///< "all" or "channel N".
+        std::uint64_t delivered = 0;  ///< Frames taken by the user.
+        std::uint64_t dropped = 0;    ///< Dropped by a drop-oldest view.
+        std::uint32_t queued = 0;
+    };
+    std::vector<view> views;
+
+    bool has_counters = false;
+    device_queue_pair_counters counters{}; ///< Of all sessions.
+};
+
+} // namespace rocio

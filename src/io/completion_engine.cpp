@@ -1,0 +1,167 @@
+#include "io/engine_parts.hpp"
+
+#include <boost/asio/defer.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <thread>
+
+namespace rocio {
+
+namespace {
+
+constexpr int lock_attempts = 200;
+constexpr int yields = 50;
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+} // namespace
+
+asio::execution_context::id completion_engine::id;
+
+completion_engine::completion_engine(asio::execution_context& context)
+    : asio::execution_context::service(context), context_(static_cast<asio::io_context&>(context)),
+      parts_(std::make_unique<parts>(context_)) {}
+
+completion_engine::~completion_engine() {
+    for (auto& entry : parts_->devices) {
+        entry.queues.clear();
+        entry.dev->unbind(this);
+    }
+}
+
+completion_engine& completion_engine::of(asio::io_context& context) {
+    return asio::use_service<completion_engine>(context);
+}
+
+completion_engine::lock_type completion_engine::lock() const {
+    lock_type held(mutex_, std::try_to_lock);
+    if (held.owns_lock()) return held;
+    waiting_for_lock_.fetch_add(1, std::memory_order_relaxed);
+    for (int i = 0; i < lock_attempts && !held.try_lock(); ++i) pause();
+    if (!held.owns_lock()) held.lock();
+    waiting_for_lock_.fetch_sub(1, std::memory_order_relaxed);
+    return held;
+}
+
+/// A mutex is not fair: without this a spinning turn would take it again before a woken thread runs. Bounded, because
+/// whoever waits may have no CPU.
+void completion_engine::give_way(lock_type& lock) noexcept {
+    const auto wanted = [this] { return waiting_for_lock_.load(std::memory_order_relaxed) != 0; };
+    if (!wanted()) return;
+    lock.unlock();
+    for (int i = 0; i < lock_attempts && wanted(); ++i) pause();
+    for (int i = 0; i < yields && wanted(); ++i) std::this_thread::yield();
+    lock.lock();
+}
+
+void completion_engine::set_policy(polling_policy policy) {
+    auto held = lock();
+    parts_->policy = policy;
+    kick();
+}
+
+polling_policy completion_engine::policy() const {
+    auto held = lock();
+    return parts_->policy;
+}
+
+void completion_engine::set_log_sink(std::shared_ptr<log_sink> sink) {
+    auto held = lock();
+    parts_->log.swap(sink);
+    held.unlock();
+}
+
+engine_snapshot completion_engine::snapshot() const {
+    auto held = lock();
+    engine_snapshot s = parts_->counts;
+    s.policy = parts_->policy.name();
+    s.completions = parts_->completions;
+    s.outstanding = parts_->outstanding;
+    const auto is_queue_pair = [](const engine_owner& o) { return o.sink && o.queue; };
+    s.queue_pairs = static_cast<std::uint32_t>(
+        std::count_if(parts_->owners.begin(), parts_->owners.end(), is_queue_pair));
+    s.devices = static_cast<std::uint32_t>(parts_->devices.size());
+    return s;
+}
+
+bool completion_engine::is_shut_down() const noexcept { return parts_->down; }
+
+void completion_engine::work_started() noexcept {
+    if (parts_->down) return;
+    if (parts_->outstanding++ == 0) parts_->last_sweep = {};
+    kick();
+}
+
+void completion_engine::work_finished() noexcept {
+    if (parts_->down || parts_->outstanding == 0) return;
+    // The turn ends the waits that keep run() alive.
+    if (--parts_->outstanding == 0 && !parts_->in_turn) schedule_turn(schedule::post);
+}
+
+void completion_engine::complete(async::operation_base* op) noexcept {
+    // After shutdown nothing is called any more; the queue is destroyed with the engine.
+    parts_->ready.push(op);
+    kick();
+}
+
+void completion_engine::kick() noexcept {
+    auto& p = *parts_;
+    if (p.down || p.outstanding == 0) return;
+    p.kicked = true;
+    if (!p.in_turn) schedule_turn(schedule::post);
+}
+
+void completion_engine::wake() noexcept {
+    auto held = lock();
+    kick();
+}
+
+void completion_engine::note_peer_patience(std::chrono::nanoseconds patience) noexcept {
+    if (patience.count() <= 0) return;
+    auto& current = parts_->patience;
+    current = current.count() == 0 ? patience : std::min(current, patience);
+}
+
+/// `defer` only at the end of a handler of the context: deferred work stays with its thread until the handler returns,
+/// so a handler that begins an operation and then blocks (for a future, say) would wait for a turn that no other
+/// thread can take.
+void completion_engine::schedule_turn(schedule how) noexcept {
+    if (parts_->scheduled) return;
+    parts_->scheduled = true;
+    auto run = [this] { turn(); };
+    fixed_handler<decltype(run)> handler{&parts_->turn_memory, run};
+    if (how == schedule::defer)
+        asio::defer(context_, std::move(handler));
+    else
+        asio::post(context_, std::move(handler));
+}
+
+void completion_engine::shutdown() noexcept {
+    {
+        auto held = lock();
+        parts_->down = true;
+        stop_all_waits();
+    }
+    // What a destroyed handler owned may hand over more: its destructor comes back here, so the lock is not held.
+    for (bool more = true; more;) {
+        async::operation_queue<> pending;
+        auto held = lock();
+        auto& p = *parts_;
+        pending.prepend(p.ready);
+        pending.prepend(p.running);
+        for (std::size_t i = 0; i < p.owners.size(); ++i) {
+            if (p.owners[i].sink) p.owners[i].sink->on_shutdown(pending);
+        }
+        held.unlock();
+        more = !pending.empty();
+    }
+}
+
+} // namespace rocio

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <rocio/io/completion_engine.hpp>
+
+#include "io/device_waiter.hpp"
+#include "io/fixed_memory.hpp"
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <string>
+#include <vector>
+
+namespace rocio {
+
+/// A completion queue and how much of it is promised.
+struct engine_queue {
+    std::unique_ptr<device_completion_queue> queue;
+    std::uint32_t promised = 0;
+    /// Armed and its event not taken yet: arming again would only pile up events in the kernel.
+    bool armed = false;
+    bool broken = false; ///< Polling it failed; never polled again.
+};
+
+/// A device in use, its completion queues and its waits.
+struct engine_device {
+    std::shared_ptr<device> dev;
+    std::uint32_t uses = 0;
+    std::vector<engine_queue> queues;
+    std::shared_ptr<device_waiter> completions; ///< Null: no descriptor, so it must be polled.
+    std::shared_ptr<device_waiter> events;      ///< Null: events come with progress().
+    bool fatal = false;                         ///< Gone: its descriptors may be readable for ever.
+};
+
+struct engine_owner {
+    completion_sink* sink = nullptr;
+    const device* dev = nullptr;
+    const device_completion_queue* queue = nullptr; ///< Null: not of a queue pair.
+    std::uint16_t generation = 0;
+};
+
+struct completion_engine::parts {
+    explicit parts(asio::io_context& context) : timer(context) {}
+
+    std::vector<engine_device> devices;
+    std::vector<engine_owner> owners;
+    std::vector<std::uint16_t> free_owners;
+    std::vector<completion_sink*> sweepers;
+
+    async::operation_queue<> ready;
+    async::operation_queue<> running; ///< Taken by the turn; what is left after an exception goes back to `ready`.
+    std::uint32_t outstanding = 0;
+
+    asio::steady_timer timer;
+    bool timer_pending = false;
+    std::uint32_t timer_round = 0; ///< Tells the pending wait from cancelled ones.
+    time_point timer_deadline = time_point::max();
+    fixed_memory turn_memory;
+    fixed_memory timer_memory;
+
+    polling_policy policy = polling_policy::park();
+    bool down = false;
+    bool scheduled = false;
+    bool in_turn = false;
+    bool kicked = false;     ///< Since the last turn: new work, which renews the polling budget.
+    bool waits_open = false; ///< Descriptors are in the context's epoll set.
+    time_point last_work{};
+    time_point last_sweep{};
+    time_point last_late_log{};
+    std::chrono::nanoseconds patience{0};
+    std::string late_text; ///< To be logged when the lock is released.
+    std::uint64_t completions = 0;
+    engine_snapshot counts;
+    std::shared_ptr<log_sink> log;
+};
+
+} // namespace rocio

@@ -1,0 +1,206 @@
+#include "io/engine_parts.hpp"
+
+#include <algorithm>
+
+namespace rocio {
+
+namespace {
+
+constexpr std::size_t completions_per_poll = 16;
+constexpr std::uint64_t completions_per_turn = 256;
+constexpr std::uint64_t upcalls_per_turn = 256;
+constexpr std::uint32_t sweeps_per_turn = 64;
+constexpr std::size_t ready_rounds_per_sweep = 16;
+constexpr std::size_t events_per_look = 64;
+constexpr auto time_per_turn = std::chrono::microseconds{5};
+
+} // namespace
+
+/// Ends a turn whatever happens: an exception from a handler leaves through the turn, and the rest of its work is
+/// done by the next one.
+class completion_engine::turn_guard {
+  public:
+    turn_guard(completion_engine& engine, lock_type& lock) : engine_(engine), lock_(lock) {
+        engine_.parts_->in_turn = true;
+    }
+    turn_guard(const turn_guard&) = delete;
+    turn_guard& operator=(const turn_guard&) = delete;
+    ~turn_guard() {
+        if (dismissed_) return;
+        if (!lock_.owns_lock()) lock_.lock();
+        leave();
+        if (!engine_.parts_->down) engine_.schedule_turn(schedule::post);
+    }
+    void leave() noexcept { engine_.parts_->in_turn = false; }
+    void dismiss() noexcept { dismissed_ = true; }
+
+  private:
+    completion_engine& engine_;
+    lock_type& lock_;
+    bool dismissed_ = false;
+};
+
+void completion_engine::turn() {
+    auto held = lock();
+    auto& p = *parts_;
+    p.scheduled = false;
+    if (p.down || p.in_turn) return;
+    turn_guard guard(*this, held);
+    ++p.counts.turns;
+    auto now = std::chrono::steady_clock::now();
+    if (std::exchange(p.kicked, false)) p.last_work = now;
+    if (p.policy.budget.count() > 0) stop_polling_waits();
+    const bool worked = turn_loop(held, now);
+    guard.leave();
+    if (!p.down) finish_turn(worked, now);
+    guard.dismiss();
+    log_late_turn(held);
+}
+
+bool completion_engine::turn_loop(lock_type& lock, time_point& now) {
+    auto& p = *parts_;
+    const auto end = now + time_per_turn;
+    const auto last_completion = p.completions + completions_per_turn;
+    const auto last_upcall = p.counts.upcalls + upcalls_per_turn;
+    bool worked = false;
+    for (std::uint32_t sweeps = 0; sweeps < sweeps_per_turn; ++sweeps) {
+        bool did = sweep(now);
+        // A handler that starts the next operation on something that is there already makes it ready at once: a chain
+        // of such handlers may run as long as a batch of completions, else a lone consumer gets one per sweep.
+        for (std::size_t rounds = 0; rounds < ready_rounds_per_sweep && !p.ready.empty(); ++rounds) {
+            if (p.counts.upcalls >= last_upcall) break;
+            run_ready(lock, last_upcall - p.counts.upcalls);
+            did = true;
+        }
+        give_way(lock);
+        if (p.down) return worked;
+        now = std::chrono::steady_clock::now();
+        worked |= did;
+        if (!did && p.policy.budget.count() <= 0) break;
+        if (p.outstanding == 0 || now >= end) break;
+        if (p.completions >= last_completion || p.counts.upcalls >= last_upcall) break;
+    }
+    return worked;
+}
+
+bool completion_engine::sweep(time_point now) {
+    auto& p = *parts_;
+    ++p.counts.sweeps;
+    note_gap(now);
+    bool did = false;
+    for (auto* sink : p.sweepers) did |= sink->on_sweep();
+    for (auto& entry : p.devices) {
+        if (entry.fatal) continue;
+        did |= entry.dev->progress(now);
+        if (!entry.events) did |= dispatch_events(entry);
+        for (auto& queue : entry.queues) did |= poll_queue(entry, queue);
+    }
+    if (!did) ++p.counts.empty_sweeps;
+    return did;
+}
+
+bool completion_engine::poll_queue(engine_device& entry, engine_queue& queue) {
+    if (entry.fatal || queue.broken) return false;
+    work_completion batch[completions_per_poll];
+    errc error = errc::success;
+    const auto n = queue.queue->poll(batch, error);
+    parts_->completions += n;
+    for (std::size_t i = 0; i < n; ++i) route(batch[i]);
+    if (error != errc::success) break_queue(entry, queue);
+    return n > 0;
+}
+
+/// Nothing comes out of a broken queue any more; its owners must not wait for it.
+void completion_engine::break_queue(engine_device& entry, engine_queue& queue) noexcept {
+    if (std::exchange(queue.broken, true)) return;
+    announce(entry, {device_event_kind::completion_queue_error, 0, {}}, queue.queue.get());
+}
+
+void completion_engine::route(const work_completion& completion) noexcept {
+    auto& p = *parts_;
+    const auto& place = completion.id;
+    if (place.owner < p.owners.size()) {
+        const auto& owner = p.owners[place.owner];
+        if (owner.sink && owner.generation == place.generation) return owner.sink->on_completion(completion);
+    }
+    count_stale();
+}
+
+bool completion_engine::dispatch_events(engine_device& entry) noexcept {
+    device_event event;
+    for (std::size_t n = 0; n < events_per_look; ++n) {
+        if (entry.fatal || !entry.dev->next_event(event)) return n > 0;
+        // After this one the descriptor may stay readable for ever: nobody looks at it again.
+        if (event.kind == device_event_kind::device_fatal) {
+            entry.fatal = true;
+            if (entry.events) entry.events->close();
+            if (entry.completions) entry.completions->close();
+        }
+        announce(entry, event);
+    }
+    return true;
+}
+
+void completion_engine::announce(const engine_device& entry, const device_event& event,
+                                 const device_completion_queue* queue) noexcept {
+    auto& owners = parts_->owners;
+    for (std::size_t i = 0; i < owners.size(); ++i) {
+        const auto owner = owners[i];
+        if (!owner.sink || owner.dev != entry.dev.get()) continue;
+        if (queue && owner.queue && owner.queue != queue) continue;
+        owner.sink->on_device_event(event);
+    }
+}
+
+void completion_engine::run_ready(lock_type& lock, std::uint64_t most) {
+    auto& p = *parts_;
+    p.running = std::move(p.ready);
+    lock.unlock();
+    // Also when a handler throws: what is left goes back.
+    struct account {
+        parts& p;
+        lock_type& lock;
+        std::uint32_t called = 0;
+        ~account() {
+            lock.lock();
+            p.counts.upcalls += called;
+            p.outstanding -= std::min(called, p.outstanding);
+            p.ready.prepend(p.running);
+        }
+    } taken{p, lock};
+    while (taken.called < most) {
+        auto* op = p.running.pop();
+        if (!op) return;
+        ++taken.called;
+        op->complete();
+    }
+}
+
+void completion_engine::note_gap(time_point now) noexcept {
+    auto& p = *parts_;
+    const auto last = std::exchange(p.last_sweep, now);
+    if (last == time_point{}) return;
+    const auto gap = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last);
+    p.counts.longest_gap = std::max(p.counts.longest_gap, gap);
+    if (p.patience.count() == 0 || gap <= p.patience / 2) return;
+    ++p.counts.late_turns;
+    if (!p.log || now - p.last_late_log < std::chrono::seconds{1}) return;
+    p.last_late_log = now;
+    const auto text = [](std::chrono::nanoseconds t) {
+        return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(t).count()) + " ms";
+    };
+    p.late_text = "the context did not poll its devices for " + text(gap) + "; a peer gives up after " +
+                  text(p.patience) + ": move long work to another executor";
+}
+
+/// A log_sink is the user's: without the lock.
+void completion_engine::log_late_turn(lock_type& lock) noexcept {
+    auto& p = *parts_;
+    if (p.late_text.empty()) return;
+    const auto text = std::exchange(p.late_text, {});
+    const auto log = p.log;
+    lock.unlock();
+    if (log) log->write(log_level::warning, "io", text);
+}
+
+} // namespace rocio

@@ -1,0 +1,151 @@
+#include "io/engine_parts.hpp"
+
+#include <algorithm>
+
+namespace rocio {
+
+namespace {
+
+/// For devices that have nothing to wait for.
+constexpr auto poll_interval = std::chrono::milliseconds{1};
+constexpr int last_sweeps = 4;
+
+} // namespace
+
+void completion_engine::finish_turn(bool worked, time_point now) {
+    auto& p = *parts_;
+    if (worked) p.last_work = now;
+    if (p.outstanding == 0 && p.ready.empty()) say_last_words(now);
+    if (!p.ready.empty()) return schedule_turn(schedule::defer);
+    if (p.outstanding == 0) {
+        p.last_sweep = {};
+        return stop_all_waits();
+    }
+    watch_events();
+    const bool endless = p.policy.budget == polling_policy::endless;
+    if (worked || endless || now - p.last_work < p.policy.budget) return schedule_turn(schedule::defer);
+    if (found_work_before_wait(now)) return schedule_turn(schedule::defer);
+    wait(now);
+}
+
+/// A device in software still has to send what the last messages caused (an acknowledgement) before run() may end.
+void completion_engine::say_last_words(time_point now) {
+    for (int i = 0; i < last_sweeps && sweep(now); ++i) {}
+}
+
+/// Arms everything, then looks once more: a completion that came before the arm raises no event (ibv_req_notify_cq(3)).
+/// Sinks are asked last, because a sweep disarms them.
+bool completion_engine::found_work_before_wait(time_point now) {
+    auto& p = *parts_;
+    for (auto& entry : p.devices) {
+        if (entry.fatal) continue;
+        for (auto& queue : entry.queues) {
+            if (queue.armed || queue.broken) continue;
+            ++p.counts.arms;
+            queue.armed = queue.queue->arm() == errc::success;
+            if (!queue.armed) break_queue(entry, queue);
+        }
+    }
+    if (sweep(now) || !p.ready.empty()) return true;
+    for (auto* sink : p.sweepers) {
+        if (!sink->on_park()) return true;
+    }
+    return false;
+}
+
+void completion_engine::wait(time_point now) {
+    auto& p = *parts_;
+    p.last_sweep = {};
+    p.waits_open = true;
+    ++p.counts.waits;
+    bool something = watch_events();
+    auto deadline = time_point::max();
+    for (auto& entry : p.devices) {
+        if (entry.fatal) continue;
+        deadline = std::min(deadline, entry.dev->next_deadline());
+        if (wait_for_completions(entry))
+            something = true;
+        else
+            deadline = std::min(deadline, now + poll_interval);
+    }
+    // run() must not end while something is outstanding.
+    if (!something) deadline = std::min(deadline, now + poll_interval);
+    set_timer(deadline);
+}
+
+bool completion_engine::wait_for_completions(engine_device& entry) {
+    if (!entry.completions) return false;
+    return entry.completions->wait(context_, [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round,
+                                                                           const error_code& ec) {
+        auto held = lock();
+        if (waiter.finish(round, ec) && !parts_->down) on_readable(*dev);
+    });
+}
+
+/// Asynchronous events are awaited under every policy: they have a descriptor of their own, which costs nothing.
+bool completion_engine::watch_events() {
+    bool any = false;
+    for (auto& entry : parts_->devices) {
+        if (entry.fatal || !entry.events) continue;
+        any |= entry.events->wait(context_, [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round,
+                                                                          const error_code& ec) {
+            auto held = lock();
+            if (!waiter.finish(round, ec) || parts_->down) return;
+            ++parts_->counts.wakes;
+            if (auto* found = find_device(*dev)) dispatch_events(*found);
+            schedule_turn(schedule::defer);
+        });
+    }
+    return any;
+}
+
+void completion_engine::on_readable(const device& dev) {
+    auto& p = *parts_;
+    ++p.counts.wakes;
+    p.last_work = std::chrono::steady_clock::now();
+    if (auto* entry = find_device(dev)) {
+        entry->dev->drain_events();
+        for (auto& queue : entry->queues) queue.armed = false;
+    }
+    schedule_turn(schedule::defer);
+}
+
+/// A pending timer that ends earlier stays: it costs one empty turn, moving it costs one every time.
+void completion_engine::set_timer(time_point deadline) {
+    auto& p = *parts_;
+    if (deadline == time_point::max()) return;
+    if (p.timer_pending && p.timer_deadline <= deadline) return;
+    p.timer_pending = true;
+    p.timer_deadline = deadline;
+    p.timer.expires_at(deadline);
+    auto expired = [this, round = ++p.timer_round](const error_code&) {
+        auto held = lock();
+        if (parts_->down || round != parts_->timer_round) return;
+        parts_->timer_pending = false;
+        ++parts_->counts.wakes;
+        schedule_turn(schedule::defer);
+    };
+    p.timer.async_wait(fixed_handler<decltype(expired)>{&p.timer_memory, expired});
+}
+
+/// While spinning, descriptors stay out of the epoll set.
+void completion_engine::stop_polling_waits() noexcept {
+    auto& p = *parts_;
+    if (!std::exchange(p.waits_open, false)) return;
+    for (auto& entry : p.devices) {
+        if (entry.completions) entry.completions->close();
+    }
+    if (!std::exchange(p.timer_pending, false)) return;
+    ++p.timer_round;
+    p.timer.cancel();
+}
+
+/// With nothing outstanding run() must be able to end.
+void completion_engine::stop_all_waits() noexcept {
+    stop_polling_waits();
+    for (auto& entry : parts_->devices) {
+        if (entry.events) entry.events->close();
+    }
+}
+
+} // namespace rocio

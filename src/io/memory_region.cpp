@@ -1,0 +1,122 @@
+#include <rocio/io/memory_region.hpp>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <limits>
+#include <string>
+
+namespace rocio {
+
+namespace {
+
+/// Whole pages of zeroed memory, or nothing.
+class pages {
+  public:
+    explicit pages(std::size_t size) {
+        if (size == 0) return;
+        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        if (size > std::numeric_limits<std::size_t>::max() - page) return;
+        size_ = (size + page - 1) / page * page;
+        void* p = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p != MAP_FAILED) data_ = static_cast<std::byte*>(p);
+    }
+    ~pages() {
+        if (data_) ::munmap(data_, size_);
+    }
+    pages(const pages&) = delete;
+    pages& operator=(const pages&) = delete;
+
+    std::byte* data() const noexcept { return data_; }
+
+  private:
+    std::byte* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace
+
+struct memory_region::implementation {
+    explicit implementation(std::size_t own_size) : own(own_size) {}
+
+    pages own;
+    std::shared_ptr<device> dev;
+    std::unique_ptr<device_memory_region> region; // destroyed before the pages it covers
+};
+
+error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::span<std::byte> bytes,
+                                              std::size_t own_size, const memory_region_config& config,
+                                              std::unique_ptr<implementation>& out) {
+    if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
+    auto impl = std::make_unique<implementation>(own_size);
+    if (own_size > 0) {
+        if (!impl->own.data())
+            return {errc::registration_failed, "cannot allocate " + std::to_string(own_size) + " bytes"};
+        bytes = {impl->own.data(), own_size};
+    }
+    if (bytes.empty()) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
+    const auto most = dev->limits().max_region;
+    if (bytes.size() > most) {
+        return {errc::limit_exceeded, "a memory region of " + std::to_string(bytes.size()) +
+                                          " bytes was asked for, device " + dev->name() + " allows at most " +
+                                          std::to_string(most)};
+    }
+    if (auto e = dev->register_memory(bytes, config, impl->region)) return e;
+    impl->dev = std::move(dev);
+    out = std::move(impl);
+    return {};
+}
+
+memory_region::memory_region(std::unique_ptr<implementation> impl) noexcept : impl_(std::move(impl)) {}
+
+memory_region::memory_region(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config) {
+    if (size == 0)
+        throw_if({errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"});
+    throw_if(make_implementation(std::move(dev), {}, size, config, impl_));
+}
+
+memory_region::memory_region(std::shared_ptr<device> dev, std::span<std::byte> bytes,
+                             const memory_region_config& config) {
+    throw_if(make_implementation(std::move(dev), bytes, 0, config, impl_));
+}
+
+error_info memory_region::make(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config,
+                               std::unique_ptr<memory_region>& out) {
+    std::unique_ptr<implementation> impl;
+    if (size == 0) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
+    if (auto e = make_implementation(std::move(dev), {}, size, config, impl)) return e;
+    out.reset(new memory_region(std::move(impl)));
+    return {};
+}
+
+memory_region::memory_region(memory_region&&) noexcept = default;
+memory_region& memory_region::operator=(memory_region&&) noexcept = default;
+memory_region::~memory_region() = default;
+
+std::span<std::byte> memory_region::bytes() const noexcept { return impl_->region->bytes(); }
+
+registered_buffer memory_region::buffer(std::size_t offset, std::size_t n) const {
+    error_code ec;
+    auto b = buffer(offset, n, ec);
+    if (ec) {
+        throw_if({ec, "bytes " + std::to_string(offset) + " to " + std::to_string(offset + n) +
+                          " were asked for; the region has " + std::to_string(size())});
+    }
+    return b;
+}
+
+registered_buffer memory_region::buffer(std::size_t offset, std::size_t n, error_code& ec) const noexcept {
+    const auto all = bytes();
+    if (offset > all.size() || n > all.size() - offset || n > std::numeric_limits<std::uint32_t>::max()) {
+        ec = errc::not_in_region;
+        return {};
+    }
+    ec = {};
+    return {all.data() + offset, static_cast<std::uint32_t>(n), impl_->region->local_key()};
+}
+
+remote_region memory_region::remote() const noexcept {
+    return {impl_->region->iova(), bytes().size(), impl_->region->remote_key()};
+}
+
+} // namespace rocio

@@ -1,0 +1,400 @@
+#include <rocio/io/detail/queue_pair_impl.hpp>
+
+#include <rocio/io/detail/raw_completions.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace rocio::detail {
+
+namespace {
+
+void set_result(send_operation& op, const error_code& ec, const work_completion&) { op.set(ec); }
+
+void set_result(receive_operation& op, const error_code& ec, const work_completion& wc) {
+    received_message message;
+    if (!ec) {
+        message.size = wc.byte_len;
+        if (wc.has_immediate) message.immediate = wc.immediate;
+    }
+    op.set(ec, message);
+}
+
+/// The bytes of an inline send are copied when it is posted; one that is posted later needs a copy till then.
+bool keep_for_later(send_operation& op, async::operation_memory& memory) noexcept {
+    return op.keep_inline_data(memory);
+}
+bool keep_for_later(receive_operation&, async::operation_memory&) noexcept { return true; }
+
+} // namespace
+
+bool send_operation::keep_inline_data(async::operation_memory& memory) noexcept {
+    if (!request.inlined || request.inline_data.empty() || memory_) return true;
+    const auto size = request.inline_data.size();
+    try {
+        void* copy = memory.allocate(size);
+        std::memcpy(copy, request.inline_data.data(), size);
+        request.inline_data = {static_cast<const std::byte*>(copy), size};
+        memory_ = &memory;
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+}
+
+send_operation::~send_operation() {
+    if (memory_) memory_->deallocate(const_cast<std::byte*>(request.inline_data.data()), request.inline_data.size());
+}
+
+queue_pair_impl::queue_pair_impl(completion_engine& engine, std::shared_ptr<device> dev,
+                                 const queue_pair_config& config, std::shared_ptr<raw_completions> raw)
+    : core_(engine, std::move(dev), config), raw_(std::move(raw)), drain_timer_(engine.context()) {
+    const auto fill = [](auto& queue, std::uint32_t depth) {
+        queue.posted.assign(depth, nullptr);
+        queue.free.reserve(depth);
+        for (std::uint32_t slot = depth; slot > 0; --slot) queue.free.push_back(slot - 1);
+    };
+    throw_if(validate(config));
+    fill(sends_, config.send_depth);
+    fill(receives_, config.receive_depth);
+    auto held = engine.lock();
+    throw_if(core_.open(*this));
+    if (!raw_) return;
+    if (auto e = raw_->promise(config.send_depth + config.receive_depth)) {
+        core_.close();
+        throw_if(e);
+    }
+}
+
+queue_pair_impl::~queue_pair_impl() {
+    auto held = engine().lock();
+    const auto prefix = core_.prefix();
+    core_.close();
+    if (raw_) raw_->give_back(prefix, core_.config().send_depth + core_.config().receive_depth);
+}
+
+template <class Operation>
+bool queue_pair_impl::post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept {
+    if (queue.free.empty()) return false;
+    const auto slot = queue.free.back();
+    op->request.id = core_.id(first_slot + slot);
+    const auto outcome = device_post({&op->request, 1});
+    if (outcome.accepted == 1) {
+        queue.free.pop_back();
+        queue.posted[slot] = op;
+        return true;
+    }
+    // "Full" is worth waiting for only if something is on the device whose completion makes room.
+    if (outcome.reason == errc::queue_full && !queue.idle()) return false;
+    set_result(*op, outcome.reason == errc::success ? errc::local_operation_error : outcome.reason, {});
+    engine().complete(op);
+    return true;
+}
+
+errc queue_pair_impl::check(const send_operation& op) const noexcept {
+    const bool too_long = op.request.inlined && op.request.inline_data.size() > core_.config().max_inline;
+    if (core_.pair_or_null()->state() != queue_pair_state::ready_to_send) return errc::invalid_state;
+    return too_long ? errc::inline_too_long : errc::success;
+}
+
+errc queue_pair_impl::check(const receive_operation&) const noexcept { return errc::success; }
+
+template <class Operation>
+void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
+    const auto refuse = [&](const error_code& why) {
+        set_result(*op, why, {});
+        engine().complete(op);
+    };
+    if (raw_) return refuse(errc::invalid_state);
+    const auto state = core_.is_open() ? core_.pair().state() : queue_pair_state::error;
+    if (close_reason_ || state == queue_pair_state::error) return refuse(errc::work_request_flushed);
+    if (const errc e = check(*op); e != errc::success) return refuse(e);
+    const bool must_wait = !queue.waiting.empty() || state == queue_pair_state::reset;
+    if (!must_wait && post(queue, op, first_slot)) return;
+    if (!keep_for_later(*op, engine().memory()))
+        return refuse(make_error_code(boost::system::errc::not_enough_memory));
+    queue.waiting.push(op);
+}
+
+template <class Operation>
+void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    begin(queue, op, first_slot);
+}
+
+void queue_pair_impl::start(send_operation* op) { start_work(sends_, op, 0); }
+
+void queue_pair_impl::start(receive_operation* op) { start_work(receives_, op, receive_base()); }
+
+void queue_pair_impl::start(closed_wait_operation* op) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    if (!close_reason_) return closed_waits_.push(op);
+    op->set(close_reason_);
+    engine().complete(op);
+}
+
+template <class Operation>
+void queue_pair_impl::refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept {
+    while (!queue.waiting.empty() && !queue.free.empty()) {
+        Operation* op = queue.waiting.pop();
+        if (post(queue, op, first_slot)) continue;
+        async::operation_queue<Operation> again;
+        again.push(op);
+        return queue.waiting.prepend(again);
+    }
+}
+
+template <class Operation>
+void queue_pair_impl::finish(Operation* op, const error_code& ec, const work_completion& completion) noexcept {
+    const bool recalled = op->cancelled && ec == errc::work_request_flushed;
+    set_result(*op, recalled ? error_code(asio::error::operation_aborted) : ec, completion);
+    engine().complete(op);
+}
+
+template <class Operation>
+bool queue_pair_impl::take_completion(work_queue<Operation>& queue, std::uint32_t slot,
+                                      const work_completion& completion) noexcept {
+    if (slot >= queue.posted.size() || !queue.posted[slot]) return false;
+    auto* op = std::exchange(queue.posted[slot], nullptr);
+    queue.free.push_back(slot);
+    finish(op, completion.status == errc::success ? error_code() : error_code(completion.status), completion);
+    return true;
+}
+
+/// Kind and slot come from the id alone: of a failed completion nothing else is defined.
+void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
+    const auto base = receive_base();
+    const auto slot = completion.id.slot;
+    if (raw_) {
+        raw_->push(completion);
+    } else {
+        const bool known = slot < base ? take_completion(sends_, slot, completion)
+                                       : take_completion(receives_, slot - base, completion);
+        if (!known) return engine().count_stale();
+    }
+    if (completion.status != errc::success) enter_closed(completion.status);
+    if (close_reason_) {
+        if (draining_ && nothing_posted()) end_drain();
+        return;
+    }
+    refill(sends_, 0);
+    refill(receives_, base);
+}
+
+void queue_pair_impl::on_device_event(const device_event& event) noexcept {
+    const bool ours = core_.is_open() && event.queue_pair == core_.pair().number();
+    switch (event.kind) {
+    case device_event_kind::queue_pair_fatal:
+        if (ours) enter_closed(errc::local_operation_error);
+        break;
+    case device_event_kind::queue_pair_access_error:
+        if (ours) enter_closed(errc::remote_invalid_request);
+        break;
+    case device_event_kind::device_fatal:
+    case device_event_kind::completion_queue_error:
+        // No completion comes any more.
+        enter_closed(errc::device_fatal);
+        destroy_pair(errc::device_fatal);
+        break;
+    default: break;
+    }
+}
+
+void queue_pair_impl::release_watch() noexcept {
+    if (auto watch = std::move(watch_)) watch->release();
+}
+
+void queue_pair_impl::enter_closed(const error_code& cause) noexcept {
+    if (close_reason_) {
+        // A flush is never the cause, only its consequence: a cause that becomes known later is the better answer.
+        if (close_reason_ == errc::work_request_flushed && cause) close_reason_ = cause;
+        return;
+    }
+    close_reason_ = cause ? cause : error_code(errc::peer_closed);
+    if (last_error_.code != close_reason_) last_error_ = {close_reason_, {}};
+    // Goodbye first: the peer must stop before our queue pair does.
+    release_watch();
+    complete_waits(close_reason_);
+    finish_waiting(sends_, errc::work_request_flushed);
+    finish_waiting(receives_, errc::work_request_flushed);
+    if (!core_.is_open()) return;
+    if (core_.pair().to_error()) return destroy_pair(errc::work_request_flushed);
+    if (!nothing_posted()) begin_drain();
+}
+
+/// With the queue pair gone the device touches no buffer any more, so what it did not complete may end.
+void queue_pair_impl::destroy_pair(const error_code& posted_end_with) noexcept {
+    end_drain();
+    core_.close();
+    finish_posted(sends_, posted_end_with);
+    finish_posted(receives_, posted_end_with);
+}
+
+void queue_pair_impl::complete_waits(const error_code& ec) noexcept {
+    while (auto* op = closed_waits_.pop()) {
+        op->set(ec);
+        engine().complete(op);
+    }
+}
+
+template <class Operation>
+bool queue_pair_impl::cancel_in(work_queue<Operation>& queue, const void* key,
+                                asio::cancellation_type type) noexcept {
+    if (auto* op = queue.waiting.take_by_key(key)) {
+        set_result(*op, asio::error::operation_aborted, {});
+        engine().complete(op);
+        return true;
+    }
+    const auto has_key = [key](const Operation* op) { return op && op->cancellation_key == key; };
+    const auto it = std::find_if(queue.posted.begin(), queue.posted.end(), has_key);
+    if (it == queue.posted.end()) return false;
+    if ((type & asio::cancellation_type::terminal) == asio::cancellation_type::none) return true;
+    (*it)->cancelled = true;
+    enter_closed(asio::error::operation_aborted);
+    return true;
+}
+
+void queue_pair_impl::cancel(const void* key, asio::cancellation_type type) {
+    auto held = engine().lock();
+    if (cancel_in(sends_, key, type) || cancel_in(receives_, key, type)) return engine().kick();
+    auto* op = closed_waits_.take_by_key(key);
+    if (!op) return;
+    op->set(asio::error::operation_aborted);
+    engine().complete(op);
+}
+
+void queue_pair_impl::cancel_waits() {
+    auto held = engine().lock();
+    complete_waits(asio::error::operation_aborted);
+}
+
+template <class Operation>
+void queue_pair_impl::finish_posted(work_queue<Operation>& queue, const error_code& ec) noexcept {
+    for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
+        auto* op = std::exchange(queue.posted[slot], nullptr);
+        if (!op) continue;
+        queue.free.push_back(slot);
+        finish(op, ec, {});
+    }
+}
+
+template <class Operation>
+void queue_pair_impl::finish_waiting(work_queue<Operation>& queue, const error_code& ec) noexcept {
+    while (auto* op = queue.waiting.pop()) finish(op, ec, {});
+}
+
+void queue_pair_impl::destroy_owner() {
+    auto held = engine().lock();
+    const auto aborted = error_code(asio::error::operation_aborted);
+    if (!close_reason_) close_reason_ = aborted;
+    release_watch();
+    complete_waits(aborted);
+    destroy_pair(aborted);
+    finish_waiting(sends_, aborted);
+    finish_waiting(receives_, aborted);
+    if (raw_) raw_->forget(core_.prefix());
+}
+
+void queue_pair_impl::close() {
+    auto held = engine().lock();
+    enter_closed(asio::error::operation_aborted);
+    engine().kick();
+}
+
+template <class Operation>
+void queue_pair_impl::take_all(work_queue<Operation>& queue, async::operation_queue<>& pending) noexcept {
+    for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
+        auto* op = std::exchange(queue.posted[slot], nullptr);
+        if (!op) continue;
+        queue.free.push_back(slot);
+        pending.push(op);
+    }
+    while (auto* op = queue.waiting.pop()) pending.push(op);
+}
+
+void queue_pair_impl::on_shutdown(async::operation_queue<>& pending) noexcept {
+    if (!close_reason_) close_reason_ = asio::error::operation_aborted;
+    // The device must not write into buffers that the handlers own.
+    core_.close();
+    take_all(sends_, pending);
+    take_all(receives_, pending);
+    while (auto* op = closed_waits_.pop()) pending.push(op);
+}
+
+qpn queue_pair_impl::number() const noexcept {
+    auto held = engine().lock();
+    auto* pair = core_.pair_or_null();
+    return pair ? pair->number() : qpn{};
+}
+
+queue_pair_state queue_pair_impl::state() const noexcept {
+    auto held = engine().lock();
+    auto* pair = core_.pair_or_null();
+    return pair ? pair->state() : queue_pair_state::error;
+}
+
+error_code queue_pair_impl::close_reason() const {
+    auto held = engine().lock();
+    return close_reason_;
+}
+
+error_info queue_pair_impl::last_error() const {
+    auto held = engine().lock();
+    return last_error_;
+}
+
+bool queue_pair_impl::counters(device_queue_pair_counters& out) const {
+    auto held = engine().lock();
+    auto* pair = core_.pair_or_null();
+    return pair && pair->counters(out);
+}
+
+template <class Request>
+post_outcome queue_pair_impl::post_raw(std::span<const Request> requests) noexcept {
+    auto held = engine().lock();
+    if (!raw_ || !core_.is_open() || engine().is_shut_down()) return {0, errc::invalid_state};
+    if (raw_->is_full()) return {0, errc::queue_full};
+    std::array<Request, 16> chain;
+    post_outcome total;
+    while (total.accepted < requests.size()) {
+        const auto n = std::min(chain.size(), requests.size() - total.accepted);
+        for (std::size_t i = 0; i < n; ++i) {
+            chain[i] = requests[total.accepted + i];
+            chain[i].id = core_.id(chain[i].id.slot);
+        }
+        const auto outcome = device_post(std::span<const Request>(chain.data(), n));
+        total.accepted += outcome.accepted;
+        total.reason = outcome.reason;
+        if (outcome.accepted < n) break;
+    }
+    if (total.accepted > 0) engine().kick();
+    return total;
+}
+
+post_outcome queue_pair_impl::post_send(std::span<const send_request> requests) noexcept {
+    return post_raw(requests);
+}
+
+post_outcome queue_pair_impl::post_receive(std::span<const receive_request> requests) noexcept {
+    return post_raw(requests);
+}
+
+// Also called by the connection steps in queue_pair_connect.cpp.
+template void queue_pair_impl::refill(work_queue<receive_operation>&, std::uint32_t) noexcept;
+
+} // namespace rocio::detail

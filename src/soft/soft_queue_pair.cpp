@@ -1,0 +1,207 @@
+#include "soft/soft_queue_pair.hpp"
+
+#include "soft/device_core.hpp"
+#include "soft/socket_cost.hpp"
+#include "soft/soft_completion_queue.hpp"
+
+#include <rocio/transport/rc_queue_pair.hpp>
+
+#include <string>
+#include <utility>
+
+namespace rocio::soft {
+
+namespace {
+
+transport::queue_pair_config transport_config(const device_queue_pair_config& config, qpn number) {
+    transport::queue_pair_config out;
+    out.number = number;
+    out.send_depth = config.send_depth;
+    out.receive_depth = config.receive_depth;
+    out.max_inline = config.max_inline;
+    return out;
+}
+
+/// What the peer's socket holds. A peer that promises IP id 0 is a rocio, which has at least the system's
+/// default; of another one nothing is known but that NICs and rxe keep 128 packets.
+transport::flow_window window_towards(const endpoint_capabilities& peer) {
+    transport::flow_window window;
+    window.capacity = peer.receive_buffer != 0 ? peer.receive_buffer
+                      : peer.exact_icrc        ? default_receive_buffer
+                                               : 0;
+    window.cost = socket_cost;
+    return window;
+}
+
+std::string_view name_of(transport::queue_pair_state state) noexcept {
+    switch (state) {
+    case transport::queue_pair_state::reset:
+        return "RESET";
+    case transport::queue_pair_state::init:
+        return "INIT";
+    case transport::queue_pair_state::ready_to_receive:
+        return "RTR";
+    case transport::queue_pair_state::ready_to_send:
+        return "RTS";
+    case transport::queue_pair_state::error:
+        return "ERROR";
+    }
+    return "unknown";
+}
+
+error_info check_peer(const peer_parameters& peer, const gid& own) {
+    if (peer.address.is_zero() || peer.address.is_v4_mapped() != own.is_v4_mapped())
+        return {errc::invalid_peer_parameters, "peer address " + peer.address.to_address_string() +
+                                                   " cannot be reached from " + own.to_address_string() +
+                                                   "; both must be IPv4 addresses"};
+    if (peer.udp_port == 0) return {errc::invalid_peer_parameters, "peer UDP port 0; 1 to 65535 allowed"};
+    if (peer.queue_pair.value() < 2)
+        return {errc::invalid_peer_parameters,
+                "peer queue pair " + std::to_string(peer.queue_pair.value()) + "; 2 to 16777215 allowed"};
+    return {};
+}
+
+error_info check_path_mtu(mtu asked, const link_interface& port) {
+    const auto carried = mtu_of_netdev(port.mtu);
+    if (port.mtu == 0 || (carried && bytes(asked) <= bytes(*carried))) return {};
+    return {errc::path_mtu_too_large, "path MTU " + to_string(asked) + " asked, but " + port.netdev +
+                                          " (MTU " + std::to_string(port.mtu) + ") carries at most " +
+                                          (carried ? to_string(*carried) : "none") +
+                                          "; raise the interface's MTU or ask for less"};
+}
+
+} // namespace
+
+soft_queue_pair::soft_queue_pair(std::shared_ptr<device_core> core, const device_queue_pair_config& config,
+                                 soft_completion_queue& completions)
+    : core_(std::move(core)), completions_(completions), number_(core_->add(*this)) {
+    try {
+        transport_ = transport::make_rc_queue_pair(transport_config(config, number_), core_->regions());
+    } catch (...) {
+        core_->remove(*this);
+        throw;
+    }
+}
+
+soft_queue_pair::~soft_queue_pair() {
+    core_->remove(*this);
+}
+
+rocio::queue_pair_state soft_queue_pair::state() const noexcept {
+    return static_cast<rocio::queue_pair_state>(transport_->state());
+}
+
+error_info soft_queue_pair::refuse_state(const char* step, const char* needed) const {
+    return {errc::invalid_state, std::string(step) + " of queue pair " + std::to_string(number_.value()) +
+                                     " needs state " + needed + "; it is in " +
+                                     std::string(name_of(transport_->state()))};
+}
+
+error_info soft_queue_pair::to_init(const init_attributes& attributes) {
+    if (attributes.port != 1)
+        return {errc::invalid_argument,
+                "port " + std::to_string(attributes.port) + " asked; a soft device has port 1"};
+    if (attributes.gid_index != 0)
+        return {errc::invalid_gid_index, "GID index " + std::to_string(attributes.gid_index) +
+                                             " asked; a soft device has entry 0, its address"};
+    if (transport_->to_init() != errc::success) return refuse_state("INIT", "RESET");
+    return {};
+}
+
+error_info soft_queue_pair::to_ready_to_receive(const connect_attributes& attributes) {
+    const peer_parameters& peer = attributes.peer;
+    const link& wire = core_->wire();
+    if (auto bad = check_peer(peer, wire.address())) return bad;
+    if (auto bad = check_path_mtu(attributes.local.path_mtu, wire.interface())) return bad;
+
+    const errc result = transport_->to_rtr(
+        {peer.queue_pair, attributes.local.path_mtu, peer.send_psn, attributes.local.min_rnr_timer});
+    if (result == errc::invalid_state) return refuse_state("RTR", "INIT");
+    if (result != errc::success) return {result, {}};
+
+    path_.emplace(peer_path{
+        .to = {peer.address, peer.udp_port, attributes.hop_limit, attributes.traffic_class},
+        .outgoing = wire::icrc_engine({wire.address(), peer.address, wire.port(), peer.udp_port}),
+        .incoming = wire::icrc_engine({peer.address, wire.address(), peer.udp_port, wire.port()}),
+        .incoming_port = peer.udp_port,
+        .exact_id = peer.capabilities.exact_icrc,
+    });
+    return {};
+}
+
+error_info soft_queue_pair::to_ready_to_send(const connect_attributes& attributes) {
+    transport::send_path path;
+    path.first = attributes.local.send_psn;
+    path.timeout = attributes.local.timeout;
+    path.retry_count = attributes.local.retry_count;
+    path.rnr_retry = attributes.local.rnr_retry;
+    path.window = window_towards(attributes.peer.capabilities);
+    const errc result = transport_->to_rts(path);
+    if (result == errc::invalid_state) return refuse_state("RTS", "RTR");
+    if (result != errc::success)
+        return {result, "retry_count " + std::to_string(path.retry_count) + " and rnr_retry " +
+                            std::to_string(path.rnr_retry) + " asked; 0 to 7 allowed for each"};
+    return {};
+}
+
+error_info soft_queue_pair::to_error() {
+    error_known_ = true;
+    transport_->to_error();
+    core_->touched_by_owner(*this);
+    return {};
+}
+
+post_outcome soft_queue_pair::post_send(std::span<const send_request> requests) noexcept {
+    const auto result = transport_->post_send(requests);
+    core_->touched_by_owner(*this);
+    return {result.accepted, result.reason};
+}
+
+post_outcome soft_queue_pair::post_receive(std::span<const receive_request> requests) noexcept {
+    const auto result = transport_->post_receive(requests);
+    if (transport_->has_completions()) core_->touched_by_owner(*this);
+    return {result.accepted, result.reason};
+}
+
+bool soft_queue_pair::counters(device_queue_pair_counters& out) const noexcept {
+    const auto& c = transport_->counters();
+    out = {.messages_sent = c.messages_sent,
+           .messages_received = c.messages_received,
+           .bytes_sent = c.bytes_sent,
+           .bytes_received = c.bytes_received,
+           .packets_sent = c.packets_sent,
+           .packets_received = c.packets_received,
+           .retransmits = c.retransmitted_packets,
+           .timeouts = c.timeouts,
+           .duplicates = c.duplicates_received,
+           .out_of_sequence = c.out_of_sequence_received,
+           .rnr_naks_sent = c.rnr_naks_sent,
+           .rnr_naks_received = c.rnr_naks_received,
+           .sequence_naks_sent = c.sequence_naks_sent,
+           .sequence_naks_received = c.sequence_naks_received,
+           .other_naks_sent = c.other_naks_sent,
+           .other_naks_received = c.other_naks_received};
+    return true;
+}
+
+/// Somebody else's packet is judged by its own addresses: with a good ICRC it is foreign, not damaged.
+bool soft_queue_pair::icrc_fits(const received_datagram& d) {
+    const auto fits = [&](const wire::icrc_engine& engine) {
+        return path_->exact_id ? engine.check_exact(d.bytes) : engine.solve_id(d.bytes).has_value();
+    };
+    const link& wire = core_->wire();
+    if (!is_from_peer(d))
+        return fits(wire::icrc_engine({d.source, wire.address(), d.source_port, wire.port()}));
+    if (d.source_port != path_->incoming_port) {
+        path_->incoming = wire::icrc_engine({d.source, wire.address(), d.source_port, wire.port()});
+        path_->incoming_port = d.source_port;
+    }
+    return fits(path_->incoming);
+}
+
+bool soft_queue_pair::take_failure() noexcept {
+    if (error_known_ || transport_->state() != transport::queue_pair_state::error) return false;
+    return error_known_ = true;
+}
+
+} // namespace rocio::soft

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "soft/deadline_queue.hpp"
+
+#include <rocio/device/device_queue_pair.hpp>
+#include <rocio/soft/link.hpp>
+#include <rocio/transport/queue_pair.hpp>
+#include <rocio/wire/icrc.hpp>
+
+#include <boost/intrusive/list_hook.hpp>
+
+#include <memory>
+#include <optional>
+
+namespace rocio::soft {
+
+class device_core;
+class soft_completion_queue;
+
+using auto_unlink = boost::intrusive::link_mode<boost::intrusive::auto_unlink>;
+struct ready_tag;
+struct touched_tag;
+using ready_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<ready_tag>, auto_unlink>;
+using touched_hook = boost::intrusive::list_base_hook<boost::intrusive::tag<touched_tag>, auto_unlink>;
+
+/// Everything about a connected peer that one packet needs.
+struct peer_path {
+    destination to{};
+    wire::icrc_engine outgoing;
+    wire::icrc_engine incoming;
+    std::uint16_t incoming_port =
+        0;                 ///< The source port that `incoming` is made for: NICs and rxe choose it freely.
+    bool exact_id = false; ///< The peer said that its packets carry IP id 0.
+};
+
+/// A transport queue pair on a device: its number, its path, its completion queue.
+class soft_queue_pair final : public device_queue_pair,
+                              public ready_hook,
+                              public touched_hook,
+                              public deadline_node {
+  public:
+    soft_queue_pair(std::shared_ptr<device_core> core, const device_queue_pair_config& config,
+                    soft_completion_queue& completions);
+    ~soft_queue_pair() override;
+
+    qpn number() const noexcept override { return number_; }
+    rocio::queue_pair_state state() const noexcept override;
+    error_info to_init(const init_attributes& attributes) override;
+    error_info to_ready_to_receive(const connect_attributes& attributes) override;
+    error_info to_ready_to_send(const connect_attributes& attributes) override;
+    error_info to_error() override;
+    post_outcome post_send(std::span<const send_request> requests) noexcept override;
+    post_outcome post_receive(std::span<const receive_request> requests) noexcept override;
+    bool counters(device_queue_pair_counters& out) const noexcept override;
+
+    // For device_core.
+    transport::queue_pair& transport() noexcept { return *transport_; }
+    soft_completion_queue& completions() noexcept { return completions_; }
+    wire::service service() const noexcept { return wire::service::rc; }
+    bool connected() const noexcept { return path_.has_value(); }
+    const peer_path& path() const noexcept { return *path_; }
+    bool is_from_peer(const received_datagram& d) const noexcept { return d.source == path_->to.address; }
+    bool icrc_fits(const received_datagram& d);
+    /// True once, when the queue pair has gone to the error state without to_error().
+    bool take_failure() noexcept;
+
+  private:
+    error_info refuse_state(const char* step, const char* needed) const;
+
+    std::shared_ptr<device_core> core_;
+    soft_completion_queue& completions_;
+    qpn number_{};
+    std::unique_ptr<transport::queue_pair> transport_;
+    std::optional<peer_path> path_{};
+    bool error_known_ = false;
+};
+
+} // namespace rocio::soft

@@ -1,0 +1,155 @@
+#include <rocio/stream/detail/receive_core.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace rocio::detail {
+
+std::shared_ptr<view_state> receive_core::make_view(std::optional<std::uint8_t> channel, const view_options& options) {
+    if (options.drop_oldest_beyond && *options.drop_oldest_beyond < 1)
+        throw_if({errc::invalid_argument, "drop_oldest_beyond is 0, the least is 1"});
+    auto view = std::make_shared<view_state>(shared_from_this(), channel, options);
+    auto held = engine().lock();
+    attach_view(*view);
+    return view;
+}
+
+void receive_core::attach_view(view_state& view) {
+    auto& list = view.channel() ? channel_views_[*view.channel()] : all_views_;
+    list.push_back(&view);
+}
+
+void receive_core::detach_view(view_state& view) noexcept {
+    auto& list = view.channel() ? channel_views_[*view.channel()] : all_views_;
+    std::erase(list, &view);
+}
+
+error_code receive_core::end_reason() const noexcept {
+    if (phase_ == phase::stopped) return errc::stopped;
+    if (phase_ != phase::disconnected) return {};
+    return last_error_.code ? last_error_.code : error_code(errc::not_connected);
+}
+
+host_parameters receive_core::host() const {
+    auto held = core_.engine().lock();
+    const auto p = local();
+    host_parameters h;
+    h.host_qpn = p.queue_pair.value();
+    h.host_rq_psn = p.receive_psn.value();
+    h.host_sq_psn = p.send_psn.value();
+    h.mr_addr = p.region.address;
+    h.mr_len = static_cast<std::uint32_t>(p.region.length);
+    h.mr_rkey = p.region.key.value;
+    return h;
+}
+
+bool receive_core::is_connected() const {
+    auto held = core_.engine().lock();
+    return phase_ == phase::connected;
+}
+
+error_info receive_core::last_error() const {
+    auto held = core_.engine().lock();
+    return last_error_;
+}
+
+namespace {
+
+device_queue_pair_counters sum(const device_queue_pair_counters& a, const device_queue_pair_counters& b) {
+    device_queue_pair_counters s;
+    s.messages_sent = a.messages_sent + b.messages_sent;
+    s.messages_received = a.messages_received + b.messages_received;
+    s.bytes_sent = a.bytes_sent + b.bytes_sent;
+    s.bytes_received = a.bytes_received + b.bytes_received;
+    s.packets_sent = a.packets_sent + b.packets_sent;
+    s.packets_received = a.packets_received + b.packets_received;
+    s.retransmits = a.retransmits + b.retransmits;
+    s.timeouts = a.timeouts + b.timeouts;
+    s.duplicates = a.duplicates + b.duplicates;
+    s.out_of_sequence = a.out_of_sequence + b.out_of_sequence;
+    s.rnr_naks_sent = a.rnr_naks_sent + b.rnr_naks_sent;
+    s.rnr_naks_received = a.rnr_naks_received + b.rnr_naks_received;
+    s.sequence_naks_sent = a.sequence_naks_sent + b.sequence_naks_sent;
+    s.sequence_naks_received = a.sequence_naks_received + b.sequence_naks_received;
+    s.other_naks_sent = a.other_naks_sent + b.other_naks_sent;
+    s.other_naks_received = a.other_naks_received + b.other_naks_received;
+    return s;
+}
+
+} // namespace
+
+void receive_core::add_counters() noexcept {
+    device_queue_pair_counters now;
+    if (!core_.pair().counters(now)) return;
+    has_counters_ = true;
+    earlier_sessions_ = sum(earlier_sessions_, now);
+}
+
+std::string receive_core::stalled_by() const {
+    if (!active_ || posted_ > 0 || lent_ == 0) return {};
+    std::string worst;
+    std::uint32_t most = 0;
+    for_each_view([&](const view_state& view) {
+        if (view.queued() <= most) return;
+        most = view.queued();
+        worst = view.name();
+    });
+    return most * 2 >= lent_ ? worst : "leases held by the application";
+}
+
+receive_server_snapshot receive_core::snapshot() const {
+    auto held = core_.engine().lock();
+    const auto p = local();
+    receive_server_snapshot s;
+    s.fpga_ip = config_.fpga_ip;
+    if (peer_) {
+        s.fpga_ip = peer_->address.to_address_string();
+        s.fpga_gid = peer_->address.to_string();
+        s.fpga_qpn = peer_->queue_pair.value();
+        s.fpga_lkey = peer_->region.key.value;
+    } else if (const auto fpga = gid::parse(config_.fpga_ip)) {
+        s.fpga_gid = fpga->to_string();
+    }
+    s.host_qpn = p.queue_pair.value();
+    s.host_gid = p.address.to_string();
+    s.host_ip = host_ip_from_gid_text(s.host_gid);
+    s.mr_addr = p.region.address;
+    s.mr_rkey = p.region.key.value;
+    s.mr_len = static_cast<std::uint32_t>(p.region.length);
+    s.rx_frame_count = frames_;
+    s.rx_byte_count = bytes_;
+    s.max_payload = config_.max_payload;
+    s.rx_queue_depth = config_.rx_queue_depth;
+    s.host_rq_psn = p.receive_psn.value();
+    s.host_sq_psn = p.send_psn.value();
+    s.name = config_.name;
+    s.device = config_.device->name();
+    static constexpr const char* names[] = {"idle", "connecting", "connected", "disconnected", "stopped"};
+    s.state = names[static_cast<std::size_t>(phase_)];
+    s.last_error = last_error_;
+    s.sessions = sessions_;
+    s.slots_posted = posted_;
+    s.slots_lent = lent_;
+    s.slots_free = static_cast<std::uint32_t>(free_.size());
+    s.stalled_by = stalled_by();
+    s.unclaimed = unclaimed_;
+    s.without_immediate = without_immediate_;
+    s.bad_length = bad_length_;
+    s.unexpected_opcode = unexpected_opcode_;
+    for_each_view([&](const view_state& view) {
+        s.views.push_back({view.name(), view.delivered(), view.dropped(), view.queued()});
+    });
+    s.counters = earlier_sessions_;
+    s.has_counters = has_counters_;
+    device_queue_pair_counters now;
+    const auto* pair = core_.pair_or_null();
+    if (pair && pair->counters(now)) {
+        s.has_counters = true;
+        s.counters = sum(s.counters, now);
+    }
+    return s;
+}
+
+} // namespace rocio::detail

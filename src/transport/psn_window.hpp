@@ -1,0 +1,40 @@
+#pragma once
+
+#include <rocio/transport/queue_pair.hpp>
+
+#include <cstdint>
+
+namespace rocio::transport {
+
+/// How much is on its way to the peer: packets that are sent and not acknowledged, and what they cost there.
+struct in_flight {
+    std::uint32_t packets = 0;
+    std::uint32_t cost = 0;
+};
+
+/// Says whether one more packet may leave. The limit is flow_window's; after a timeout or an RNR wait it
+/// drops to one packet and grows by every packet acknowledged, so that a peer that answered "not ready", or
+/// whose acknowledgement alone was lost, is not flooded with a whole window of repetitions.
+class psn_window {
+  public:
+    psn_window() noexcept = default;
+    explicit psn_window(const flow_window& limits) noexcept;
+
+    bool counts_cost() const noexcept { return limits_.capacity != 0; }
+    std::uint32_t cost_of(std::uint32_t datagram_bytes) const noexcept;
+    /// One packet may always leave, however much it costs: else a peer with too small a buffer would end all
+    /// traffic.
+    bool admits(const in_flight& now, std::uint32_t next_cost) const noexcept;
+    /// A quarter of the window has gone out since the last request for an acknowledgement.
+    bool ask_due(const in_flight& since_asked) const noexcept;
+
+    void shrink() noexcept { packets_ = 1; }
+    void grow(std::uint32_t acknowledged) noexcept;
+    std::uint32_t packets() const noexcept { return packets_; }
+
+  private:
+    flow_window limits_{};
+    std::uint32_t packets_ = 1;
+};
+
+} // namespace rocio::transport

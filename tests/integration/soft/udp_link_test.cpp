@@ -1,0 +1,198 @@
+#include "link_probe.hpp"
+#include "raw_udp_socket.hpp"
+
+#include <rocio/soft/udp_link.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <poll.h>
+
+namespace rocio::soft {
+namespace {
+
+using test::link_probe;
+using test::raw_udp_socket;
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+std::unique_ptr<link> open_link(const char* address, std::uint16_t port = 4791, std::uint32_t buffer = 0) {
+    std::unique_ptr<udp_link> out;
+    throw_if(udp_link::open({*gid::parse(address), port, buffer}, out));
+    return out;
+}
+
+destination to(const char* address, std::uint16_t port = 4791) {
+    return {*gid::parse(address), port};
+}
+
+/// Loopback delivers within the send, so what was sent is there.
+void wait_readable(link& l) {
+    pollfd p{l.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&p, 1, 5'000), 1);
+}
+
+TEST(UdpLink, CarriesDatagramsWithTheirSource) {
+    link_probe a(open_link("127.30.1.1")), b(open_link("127.30.1.2", 0));
+    ASSERT_NE(b.link().port(), 0) << "any free port";
+    EXPECT_EQ(a.send(to("127.30.1.2", b.link().port()), {"head", "payload", "tail"}), 1U);
+    EXPECT_EQ(b.receive(), "headpayloadtail");
+    EXPECT_EQ(b.last_source(), *gid::parse("127.30.1.1"));
+    EXPECT_EQ(b.last_source_port(), 4791);
+    EXPECT_EQ(b.receive(), "");
+}
+
+TEST(UdpLink, CarriesBatchesShortAndLongInOrder) {
+    link_probe a(open_link("127.30.1.3")), b(open_link("127.30.1.4"));
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_EQ(a.send_many(to("127.30.1.4"), 45), 45U);
+        std::vector<std::string> arrived;
+        std::array<received_datagram, 16> batch;
+        while (arrived.size() < 45) {
+            const std::size_t n = b.link().receive(batch, {});
+            ASSERT_NE(n, 0U);
+            for (std::size_t i = 0; i < n; ++i)
+                arrived.emplace_back(reinterpret_cast<const char*>(batch[i].bytes.data()),
+                                     batch[i].bytes.size());
+        }
+        for (std::size_t i = 0; i < 45; ++i) ASSERT_EQ(arrived[i], std::to_string(i)) << "round " << round;
+        ASSERT_EQ(b.link().receive(batch, {}), 0U);
+    }
+}
+
+TEST(UdpLink, FetchesWhatWaitsBehindALongDatagramInOneCall) {
+    link_probe a(open_link("127.30.1.5")), b(open_link("127.30.1.6"));
+    const std::string text(4'096, 'x');
+    for (int i = 0; i < 10; ++i) a.send(to("127.30.1.6"), {text});
+    std::array<received_datagram, 16> batch;
+    EXPECT_EQ(b.link().receive(batch, {}), 10U) << "so that the kernel gives the memory of all ten back";
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(batch[static_cast<std::size_t>(i)].bytes.size(), 4'096U);
+}
+
+TEST(UdpLink, SaysWhenADatagramWasCutAndGoesOn) {
+    link_probe b(open_link("127.30.1.7"));
+    raw_udp_socket stranger("127.30.1.8");
+    for (int round = 0; round < 12; ++round) { // single and batched receives
+        const std::vector<std::byte> jumbo(9'000), longest(longest_packet), empty;
+        stranger.send(jumbo, "127.30.1.7");
+        stranger.send(empty, "127.30.1.7");
+        stranger.send(longest, "127.30.1.7");
+        std::vector<std::pair<std::size_t, bool>> seen;
+        std::array<received_datagram, 16> batch;
+        while (seen.size() < 3) {
+            const std::size_t n = b.link().receive(batch, {});
+            ASSERT_NE(n, 0U);
+            for (std::size_t i = 0; i < n; ++i) seen.emplace_back(batch[i].bytes.size(), batch[i].truncated);
+        }
+        EXPECT_TRUE(seen[0].second);
+        EXPECT_EQ(seen[1], std::pair(std::size_t{0}, false));
+        EXPECT_EQ(seen[2], std::pair(longest_packet, false));
+    }
+}
+
+TEST(UdpLink, SurvivesAClosedPeerPort) {
+    link_probe a(open_link("127.30.1.9"));
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(a.send(to("127.30.1.10"), {"nobody listens"}), 1U);
+        ASSERT_EQ(a.send_many(to("127.30.1.10"), 5), 5U);
+        ASSERT_EQ(a.receive(), "");
+    }
+    link_probe b(open_link("127.30.1.10"));
+    b.send(to("127.30.1.9"), {"now somebody does"});
+    EXPECT_EQ(a.receive(), "now somebody does");
+}
+
+TEST(UdpLink, CountsADatagramThatCannotBeSentAsTakenAndLost) {
+    link_probe a(open_link("127.30.1.11")), b(open_link("127.30.1.12"));
+    EXPECT_EQ(a.send(to("255.255.255.255"), {"broadcast is forbidden"}), 1U);
+    EXPECT_EQ(a.counter("send_errors"), 1U);
+
+    const destination good = to("127.30.1.12"), bad = to("255.255.255.255");
+    const std::vector<std::byte> bytes(8);
+    const std::array<outgoing_datagram, 4> mixed{
+        {{&good, bytes}, {&bad, bytes}, {&good, bytes}, {&bad, bytes}}};
+    EXPECT_EQ(a.link().send(mixed, {}), 4U);
+    EXPECT_EQ(a.counter("send_errors"), 3U);
+    EXPECT_THAT(b.receive_all(), SizeIs(2));
+}
+
+TEST(UdpLink, SetsHopLimitAndTrafficClassPerDatagram) {
+    link_probe a(open_link("127.30.1.13"));
+    raw_udp_socket b("127.30.1.14");
+    const int on = 1;
+    ASSERT_EQ(::setsockopt(b.fd(), IPPROTO_IP, IP_RECVTTL, &on, sizeof on), 0);
+    ASSERT_EQ(::setsockopt(b.fd(), IPPROTO_IP, IP_RECVTOS, &on, sizeof on), 0);
+    const destination plain = to("127.30.1.14", b.port());
+    destination marked = plain;
+    marked.hop_limit = 7;
+    marked.traffic_class = 104;
+    const std::vector<std::byte> bytes(8);
+    const std::array<outgoing_datagram, 2> both{{{&marked, bytes}, {&plain, bytes}}};
+    ASSERT_EQ(a.link().send(both, {}), 2U);
+    ASSERT_EQ(a.link().send({&both[0], 1}, {}), 1U);
+
+    const auto fields = [&] {
+        std::array<std::byte, 256> control;
+        std::byte byte;
+        iovec piece{&byte, 1};
+        msghdr m{};
+        m.msg_iov = &piece;
+        m.msg_iovlen = 1;
+        m.msg_control = control.data();
+        m.msg_controllen = control.size();
+        EXPECT_GE(::recvmsg(b.fd(), &m, 0), 0);
+        std::pair<int, int> out{-1, -1};
+        for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
+            if (c->cmsg_type == IP_TTL) std::memcpy(&out.first, CMSG_DATA(c), sizeof(int));
+            if (c->cmsg_type == IP_TOS)
+                out.second = std::to_integer<int>(*reinterpret_cast<std::byte*>(CMSG_DATA(c)));
+        }
+        return out;
+    };
+    EXPECT_EQ(fields(), std::pair(7, 104));
+    EXPECT_EQ(fields(), std::pair(64, 0));
+    EXPECT_EQ(fields(), std::pair(7, 104));
+}
+
+TEST(UdpLink, CountsWhatTheKernelDroppedEvenWhenNothingMoreArrives) {
+    link_probe b(open_link("127.30.1.15"));
+    raw_udp_socket stranger("127.30.1.16");
+    const std::vector<std::byte> bytes(4'096);
+    const std::uint32_t fit = b.link().receive_buffer() / 8'448;
+    for (std::uint32_t i = 0; i < fit + 10; ++i) stranger.send(bytes, "127.30.1.15");
+    EXPECT_GE(b.counter("socket_overflows"), 1U);
+    std::array<received_datagram, 16> batch;
+    std::uint64_t arrived = 0;
+    for (std::size_t n; (n = b.link().receive(batch, {})) != 0;) arrived += n;
+    EXPECT_EQ(arrived + b.counter("socket_overflows"), fit + 10);
+}
+
+TEST(UdpLink, HasTheReceiveBufferItIsAskedForOrSaysWhatTheSystemGrants) {
+    EXPECT_GE(open_link("127.30.1.17")->receive_buffer(), 1U);
+    EXPECT_GE(open_link("127.30.1.17", 4791, 300'000)->receive_buffer(), 300'000U);
+    std::unique_ptr<udp_link> out;
+    const error_info error = udp_link::open({*gid::parse("127.30.1.17"), 4791, (1U << 30) + 1}, out);
+    EXPECT_EQ(error.code, errc::limit_exceeded);
+    EXPECT_THAT(error.text, ::testing::HasSubstr("receive_buffer"));
+    EXPECT_EQ(out, nullptr);
+}
+
+TEST(UdpLink, IsReadableWhenSomethingWaits) {
+    link_probe a(open_link("127.30.1.18")), b(open_link("127.30.1.19"));
+    pollfd p{b.link().fd(), POLLIN, 0};
+    EXPECT_EQ(::poll(&p, 1, 0), 0);
+    a.send(to("127.30.1.19"), {"x"});
+    wait_readable(b.link());
+    b.receive();
+    EXPECT_EQ(::poll(&p, 1, 0), 0);
+}
+
+} // namespace
+} // namespace rocio::soft

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Drives the rocio command as a person would: demo, recv and emulate as processes, bad input, kills.
+
+usage: cli_test.py ROCIO [unittest arguments]
+"""
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+import urllib.request
+
+ROCIO = None
+DEADLINE = 60  # of any one command; the sanitizers and a busy machine are slow
+FIFTEEN = """fpga_ip fpga_gid host_qpn host_gid host_ip mr_addr mr_rkey rx_frame_count rx_byte_count max_payload
+rx_queue_depth host_rq_psn host_sq_psn fpga_qpn fpga_lkey""".split()
+SUMMARY = """frames bytes seconds frames_per_second bytes_per_second lost duplicated corrupt rnr_naks retransmits
+device""".split()
+
+
+def address_pair():
+    """Two loopback addresses of this test's own."""
+    a, b = random.randint(80, 99), random.randint(1, 254)
+    return f"soft:127.{a}.{b}.1", f"soft:127.{a}.{b}.2"
+
+
+def run(*args, **options):
+    return subprocess.run([ROCIO, *args], capture_output=True, text=True, timeout=DEADLINE, **options)
+
+
+def last_json(text):
+    return json.loads(text.strip().splitlines()[-1])
+
+
+class Process:
+    """A rocio process whose standard error is read line by line."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([ROCIO, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.seen = []
+
+    def wait_for(self, pattern):
+        for line in self.process.stderr:
+            self.seen.append(line)
+            found = re.search(pattern, line)
+            if found:
+                return found
+        raise AssertionError(f"never said {pattern!r}; said: {''.join(self.seen)}")
+
+    def finish(self):
+        out, err = self.process.communicate(timeout=DEADLINE)
+        self.seen.append(err)
+        return self.process.returncode, out, "".join(self.seen)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+def receiver(device, *args):
+    """A recv process and where to reach it."""
+    process = Process("recv", "--device", device, "--listen", "127.0.0.1:0", *args)
+    status = process.wait_for(r"status (http://\S+)").group(1)
+    where = process.wait_for(r"waiting for a sender at (\S+)").group(1)
+    return process, where, status
+
+
+class Demo(unittest.TestCase):
+    def assert_right(self, report):
+        for key in SUMMARY:
+            self.assertIn(key, report)
+        self.assertGreater(report["frames"], 0)
+        self.assertEqual([report[k] for k in ("lost", "duplicated", "corrupt")], [0, 0, 0])
+
+    def test_demo_ends_with_a_json_line_and_the_data_is_right(self):
+        result = run("demo", "--seconds", "1", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stderr.startswith("status http://127.0.0.1:"), result.stderr)
+        self.assert_right(last_json(result.stdout))
+
+    def test_a_bad_network_costs_retransmissions_and_no_data(self):
+        result = run("demo", "--seconds", "2", "--drop", "0.02", "--reorder", "0.02", "--duplicate", "0.02",
+                     "--corrupt", "0.005", "--seed", "7", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = last_json(result.stdout)
+        self.assert_right(report)
+        self.assertGreater(report["retransmits"], 0)
+
+    def test_status_shows_the_fifteen_variables_and_growing_counters(self):
+        with Process("demo", "--seconds", "30", "--json") as demo:
+            url = demo.wait_for(r"status (http://\S+)").group(1)
+            first = None
+            while True:
+                with urllib.request.urlopen(url, timeout=DEADLINE) as answer:
+                    stream = json.load(answer)["streams"][0]
+                for name in FIFTEEN:
+                    self.assertIn(name, stream)
+                if first is None and stream["rx_frame_count"] > 0:
+                    first = stream
+                elif first and stream["rx_frame_count"] > first["rx_frame_count"]:
+                    self.assertGreater(stream["rx_byte_count"], first["rx_byte_count"])
+                    break
+            demo.process.send_signal(signal.SIGINT)
+            code, out, err = demo.finish()
+            self.assertEqual(code, 0, err)
+            self.assert_right(last_json(out))
+
+    def test_two_demos_at_once_find_addresses_of_their_own(self):
+        with Process("demo", "--seconds", "2", "--json") as first, Process("demo", "--seconds", "2", "--json") as second:
+            for demo in (first, second):
+                code, out, err = demo.finish()
+                self.assertEqual(code, 0, err)
+                self.assert_right(last_json(out))
+
+
+class TwoProcesses(unittest.TestCase):
+    def test_recv_checks_what_emulate_sends(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--json")
+        with recv:
+            sent = run("emulate", "--device", theirs, "--peer", where, "--count", "5000", "--channels", "1,7", "--json")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            code, out, err = recv.finish()
+        self.assertEqual(code, 0, err)
+        report = last_json(out)
+        self.assertEqual(report["frames"], 5000)
+        self.assertEqual(last_json(sent.stdout)["frames"], 5000)
+        self.assertIn("peer said goodbye", err)
+
+    def test_rate_is_kept(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--json")
+        with recv:
+            sent = run("emulate", "--device", theirs, "--peer", where, "--rate", "500", "--count", "250", "--json")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            code, out, _ = recv.finish()
+        self.assertEqual(code, 0)
+        self.assertGreaterEqual(last_json(out)["seconds"], 0.4)
+
+    def test_killed_sender_leaves_an_error_and_the_next_one_is_served(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "2", "--json")
+        with recv:
+            with Process("emulate", "--device", theirs, "--peer", where) as victim:
+                recv.wait_for("connected: ")
+                victim.process.kill()
+            recv.wait_for("connection ended: ")
+            sent = run("emulate", "--device", theirs, "--peer", where, "--count", "1000", "--json")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            code, out, err = recv.finish()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(last_json(out)["failed_sessions"], 1)
+
+    def test_killed_receiver_leaves_an_error_and_the_sender_takes_the_next(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours)
+        with recv, Process("emulate", "--device", theirs, "--peer", where, "--seconds", "30", "--json") as emulate:
+            recv.wait_for("connected: ")
+            recv.process.kill()
+            emulate.wait_for("connection ended: .*dialling")
+            with Process("recv", "--device", ours, "--listen", where, "--count", "100", "--json") as following:
+                code, out, err = following.finish()
+                self.assertEqual(code, 0, err)
+                self.assertEqual(last_json(out)["frames"], 100)
+
+    def test_stopped_sender_is_missed_within_the_deadline(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--json")
+        with recv, Process("emulate", "--device", theirs, "--peer", where) as victim:
+            recv.wait_for("connected: ")
+            victim.process.send_signal(signal.SIGSTOP)
+            try:
+                recv.wait_for("connection ended: ")
+            finally:
+                victim.process.send_signal(signal.SIGCONT)
+
+
+class BadInput(unittest.TestCase):
+    def assert_one_line(self, result, *words):
+        self.assertNotEqual(result.returncode, 0)
+        self.assertEqual(result.stdout, "")
+        lines = [l for l in result.stderr.splitlines() if not l.startswith("status ")]
+        self.assertEqual(len(lines), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, lines[0])
+
+    def test_unknown_device(self):
+        self.assert_one_line(run("recv", "--device", "mlx5_9"), "mlx5_9", "libibverbs")
+        self.assert_one_line(run("recv", "--device", "soft:300.1.1.1"), "300.1.1.1")
+        self.assert_one_line(run("recv", "--device", "soft:203.0.113.9"), "203.0.113.9")
+
+    def test_port_in_use_says_by_whom(self):
+        ours, _ = address_pair()
+        recv, _, _ = receiver(ours)
+        with recv:
+            self.assert_one_line(run("recv", "--device", ours, "--listen", "127.0.0.1:0"), "in use",
+                                 str(recv.process.pid))
+
+    def test_payload_over_the_slot_is_refused_on_both_sides(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--payload", "1024", "--log", "warning")
+        with recv:
+            result = run("emulate", "--device", theirs, "--peer", where, "--payload", "4096", "--connect-timeout", "5")
+            self.assert_one_line(result, "4096", "1024")
+            recv.wait_for("4096")
+
+    def test_impossible_numbers(self):
+        for args in (["recv", "--depth", "0"], ["recv", "--payload", "0"], ["recv", "--mtu", "1500"],
+                     ["recv", "--rnr-timer", "32"], ["emulate", "--channels", "256"], ["demo", "--drop", "1.5"],
+                     ["demo", "--seconds", "-1"], ["recv", "--listen", "nonsense"], ["bench", "--cpu", "0", "99"]):
+            self.assert_one_line(run(*args), args[-1])
+
+    def test_region_over_32_bits_names_both_knobs(self):
+        ours, _ = address_pair()
+        self.assert_one_line(run("recv", "--device", ours, "--listen", "127.0.0.1:0", "--payload", "1048576", "--depth",
+                                 "65536"), "max_payload", "rx_queue_depth")
+
+    def test_nobody_listens(self):
+        _, theirs = address_pair()
+        result = run("emulate", "--device", theirs, "--peer", "127.0.0.1:1", "--connect-timeout", "1")
+        self.assert_one_line(result, "127.0.0.1:1")
+
+    def test_garbage_and_half_a_message_do_not_disturb_the_next_peer(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--json")
+        host, port = where.rsplit(":", 1)
+        with recv:
+            bad = []
+            for first in (b"GET / HTTP/1.1\r\n\r\n", os.urandom(300), b"R", b""):
+                s = socket.create_connection((host, int(port)))
+                s.sendall(first)
+                bad.append(s)
+            sent = run("emulate", "--device", theirs, "--peer", where, "--count", "500")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            code, out, err = recv.finish()
+            for s in bad:
+                s.close()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(last_json(out)["frames"], 500)
+
+
+class Help(unittest.TestCase):
+    def test_every_command_has_help(self):
+        for command in ([], ["devices"], ["recv"], ["emulate"], ["demo"], ["bench"]):
+            result = run(*command, "--help")
+            self.assertEqual(result.returncode, 0)
+            self.assertIn("--help", result.stdout)
+
+    def test_devices_lists_loopback(self):
+        names = [d["name"] for d in last_json(run("devices", "--json").stdout)["devices"]]
+        self.assertIn("soft:127.0.0.1", names)
+
+    def test_bench_reports_ratios(self):
+        result = run("bench", "soft", "--rounds", "1", "--count", "500", "--milliseconds", "100", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = last_json(result.stdout)
+        self.assertGreater(report["round_trip_p50_us"]["ratio"], 0)
+        self.assertGreater(report["stream_bytes_per_second"]["ratio"], 0)
+
+
+if __name__ == "__main__":
+    ROCIO = sys.argv.pop(1)
+    unittest.main(verbosity=2)

@@ -1,0 +1,244 @@
+#include "named_stream.hpp"
+
+#include <rocio/status/status_json.hpp>
+
+#include <boost/json/array.hpp>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rocio;
+namespace json = boost::json;
+using testing::ElementsAre;
+using testing::UnorderedElementsAreArray;
+
+constexpr std::uint64_t past_double = (std::uint64_t{1} << 53) + 1;
+
+std::vector<std::string> keys_of(const json::object& object) {
+    std::vector<std::string> keys;
+    for (const auto& entry : object) keys.emplace_back(entry.key_c_str());
+    return keys;
+}
+
+/// As a client gets it: through text and a strict parser.
+json::object through_text(const json::object& object) {
+    return json::parse(json::serialize(object)).as_object();
+}
+
+receive_server_snapshot connected_stream() {
+    receive_server_snapshot stream;
+    stream.fpga_ip = "10.0.0.2";
+    stream.fpga_gid = "0000:0000:0000:0000:0000:ffff:0a00:0002";
+    stream.host_qpn = 0x123456;
+    stream.host_gid = "0000:0000:0000:0000:0000:ffff:0a00:0001";
+    stream.host_ip = "10.0.0.1";
+    stream.mr_addr = 0xDEADBEEFCAFE;
+    stream.mr_rkey = 0x1234;
+    stream.rx_frame_count = past_double;
+    stream.rx_byte_count = std::numeric_limits<std::uint64_t>::max();
+    stream.max_payload = 4096;
+    stream.rx_queue_depth = 256;
+    stream.host_rq_psn = 0xABCDEF;
+    stream.host_sq_psn = 0xABCDEF;
+    stream.fpga_qpn = 0x010203;
+    stream.fpga_lkey = 0x11112222;
+    stream.mr_len = 1048576;
+    stream.name = "camera";
+    stream.device = "soft:10.0.0.1";
+    stream.state = "connected";
+    return stream;
+}
+
+TEST(status_json, of_nothing_has_every_part_all_the_same) {
+    const auto document = through_text(to_json(status_snapshot{}));
+    EXPECT_THAT(keys_of(document), ElementsAre("process", "engines", "devices", "streams"));
+    EXPECT_TRUE(document.at("engines").as_array().empty());
+    EXPECT_TRUE(document.at("devices").as_array().empty());
+    EXPECT_TRUE(document.at("streams").as_array().empty());
+}
+
+TEST(status_json, of_the_process_has_version_uptime_and_pid) {
+    status_snapshot status;
+    status.process = {.version = "1.2.3", .uptime = std::chrono::milliseconds(2500), .pid = 4711};
+    const auto process = through_text(to_json(status)).at("process").as_object();
+    EXPECT_EQ(process, (json::object{{"version", "1.2.3"}, {"uptime_seconds", 2.5}, {"pid", 4711}}));
+}
+
+TEST(status_json, of_a_stream_starts_with_its_name_and_has_the_fifteen_variables) {
+    const auto stream = through_text(to_json(connected_stream()));
+    EXPECT_EQ(keys_of(stream).front(), "name");
+    const json::object expected{{"name", "camera"},
+                                {"fpga_ip", "10.0.0.2"},
+                                {"fpga_gid", "0000:0000:0000:0000:0000:ffff:0a00:0002"},
+                                {"host_qpn", 0x123456},
+                                {"host_gid", "0000:0000:0000:0000:0000:ffff:0a00:0001"},
+                                {"host_ip", "10.0.0.1"},
+                                {"mr_addr", "0x0000deadbeefcafe"},
+                                {"mr_rkey", "0x00001234"},
+                                {"rx_frame_count", past_double},
+                                {"rx_byte_count", std::numeric_limits<std::uint64_t>::max()},
+                                {"max_payload", 4096},
+                                {"rx_queue_depth", 256},
+                                {"host_rq_psn", 0xABCDEF},
+                                {"host_sq_psn", 0xABCDEF},
+                                {"fpga_qpn", 0x010203},
+                                {"fpga_lkey", "0x11112222"},
+                                {"mr_len", 1048576},
+                                {"device", "soft:10.0.0.1"},
+                                {"state", "connected"}};
+    for (const auto& [key, value] : expected) EXPECT_EQ(stream.at(key), value) << key;
+}
+
+TEST(status_json, keeps_counters_past_what_a_double_holds) {
+    const auto text = json::serialize(to_json(connected_stream()));
+    EXPECT_THAT(text, testing::HasSubstr("\"rx_frame_count\":9007199254740993,"));
+    EXPECT_THAT(text, testing::HasSubstr("\"rx_byte_count\":18446744073709551615,"));
+    const auto read = json::parse(text).as_object();
+    EXPECT_EQ(read.at("rx_frame_count").to_number<std::uint64_t>(), past_double);
+}
+
+TEST(status_json, of_a_stream_tells_slots_views_and_what_stalls) {
+    auto stream = connected_stream();
+    stream.slots_posted = 0;
+    stream.slots_lent = 250;
+    stream.slots_free = 6;
+    stream.stalled_by = "channel 7";
+    stream.unclaimed = 11;
+    stream.views = {{.name = "all", .delivered = past_double, .dropped = 2, .queued = 3}};
+    const auto document = through_text(to_json(stream));
+    EXPECT_EQ(document.at("slots"), (json::value{{"posted", 0}, {"lent", 250}, {"free", 6}}));
+    EXPECT_EQ(document.at("stalled_by"), "channel 7");
+    EXPECT_EQ(document.at("unclaimed"), 11);
+    const json::object view{{"name", "all"}, {"queued", 3}, {"delivered", past_double}, {"dropped", 2}};
+    EXPECT_EQ(document.at("views"), (json::array{view}));
+}
+
+TEST(status_json, of_a_stream_has_null_for_no_stall_no_error_and_no_counters) {
+    const auto stream = through_text(to_json(connected_stream()));
+    EXPECT_TRUE(stream.at("stalled_by").is_null());
+    EXPECT_TRUE(stream.at("last_error").is_null());
+    EXPECT_TRUE(stream.at("counters").is_null());
+}
+
+TEST(status_json, of_a_stream_tells_the_last_error_with_its_sentence) {
+    auto stream = connected_stream();
+    stream.last_error = {errc::peer_lost, "the peer at 10.0.0.2 is gone"};
+    const auto error = through_text(to_json(stream)).at("last_error").as_object();
+    EXPECT_EQ(error.at("code"), static_cast<int>(errc::peer_lost));
+    EXPECT_EQ(error.at("category"), "rocio");
+    EXPECT_EQ(error.at("text"), "the peer at 10.0.0.2 is gone");
+}
+
+TEST(status_json, of_a_stream_has_each_queue_pair_counter_under_its_own_name) {
+    auto stream = connected_stream();
+    stream.has_counters = true;
+    stream.counters = {.messages_sent = 1,
+                       .messages_received = 2,
+                       .bytes_sent = 3,
+                       .bytes_received = 4,
+                       .packets_sent = 5,
+                       .packets_received = 6,
+                       .retransmits = 7,
+                       .timeouts = 8,
+                       .duplicates = 9,
+                       .out_of_sequence = 10,
+                       .rnr_naks_sent = 11,
+                       .rnr_naks_received = 12,
+                       .sequence_naks_sent = 13,
+                       .sequence_naks_received = 14,
+                       .other_naks_sent = 15,
+                       .other_naks_received = 16};
+    const json::object expected{{"messages_sent", 1},       {"messages_received", 2},
+                                {"bytes_sent", 3},          {"bytes_received", 4},
+                                {"packets_sent", 5},        {"packets_received", 6},
+                                {"retransmits", 7},         {"timeouts", 8},
+                                {"duplicates", 9},          {"out_of_sequence", 10},
+                                {"rnr_naks_sent", 11},      {"rnr_naks_received", 12},
+                                {"sequence_naks_sent", 13}, {"sequence_naks_received", 14},
+                                {"other_naks_sent", 15},    {"other_naks_received", 16}};
+    EXPECT_EQ(through_text(to_json(stream)).at("counters"), expected);
+}
+
+TEST(status_json, of_an_engine_has_every_field) {
+    engine_snapshot engine;
+    engine.policy = "hybrid";
+    engine.turns = past_double;
+    engine.longest_gap = std::chrono::microseconds(3);
+    engine.outstanding = 4;
+    const auto document = through_text(to_json(engine));
+    EXPECT_THAT(keys_of(document), UnorderedElementsAreArray(
+                                       {"policy", "turns", "sweeps", "empty_sweeps", "completions", "upcalls",
+                                        "stale_completions", "arms", "waits", "wakes", "late_turns",
+                                        "longest_gap_ns", "outstanding", "queue_pairs", "devices"}));
+    EXPECT_EQ(document.at("policy"), "hybrid");
+    EXPECT_EQ(document.at("turns"), past_double);
+    EXPECT_EQ(document.at("longest_gap_ns"), 3000);
+    EXPECT_EQ(document.at("outstanding"), 4);
+}
+
+TEST(status_json, of_a_device_lists_its_gids) {
+    device_snapshot device;
+    device.name = "rxe0";
+    device.kind = "verbs";
+    device.port_state = "active";
+    device.active_mtu = 1024;
+    device.gids = {{.index = 1, .value = *gid::parse("10.0.0.1"), .netdev = "eth0", .prefix = 24},
+                   {.index = 5, .value = *gid::parse("fe80::1"), .type = gid_type::roce_v1}};
+    const auto document = through_text(to_json(device));
+    EXPECT_EQ(document.at("name"), "rxe0");
+    EXPECT_EQ(document.at("active_mtu"), 1024);
+    const json::array expected{{{"index", 1},
+                                {"gid", "0000:0000:0000:0000:0000:ffff:0a00:0001"},
+                                {"address", "10.0.0.1"},
+                                {"type", "RoCE v2"},
+                                {"netdev", "eth0"},
+                                {"prefix", 24}},
+                               {{"index", 5},
+                                {"gid", "fe80:0000:0000:0000:0000:0000:0000:0001"},
+                                {"address", "fe80::1"},
+                                {"type", "RoCE v1"},
+                                {"netdev", ""},
+                                {"prefix", nullptr}}};
+    EXPECT_EQ(document.at("gids"), expected);
+}
+
+TEST(status_json, groups_device_counters_by_what_stands_before_the_dot) {
+    device_snapshot device;
+    device.counters = {{"packets_received", past_double}, {"drops.bad_icrc", 1}, {"drops.no_queue_pair", 2}};
+    const json::object expected{{"packets_received", past_double},
+                                {"drops", {{"bad_icrc", 1}, {"no_queue_pair", 2}}}};
+    EXPECT_EQ(through_text(to_json(device)).at("counters"), expected);
+}
+
+TEST(status_json, takes_names_with_quotes_newlines_and_bytes_that_are_not_text) {
+    auto stream = connected_stream();
+    stream.name = "a\"b\nc\xFF";
+    stream.stalled_by = "\xFF";
+    stream.views.push_back({.name = "\xC3"});
+    device_snapshot device;
+    device.name = stream.name;
+    device.counters = {{"drops.\xFF", 1}};
+    const auto document = through_text(to_json(status_snapshot{.devices = {device}, .streams = {stream}}));
+    EXPECT_EQ(document.at("streams").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
+    EXPECT_EQ(document.at("devices").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
+    EXPECT_EQ(document.at("devices").at(0).at("counters").at("drops").at("\xEF\xBF\xBD"), 1);
+}
+
+TEST(status_json, keeps_the_streams_in_their_order) {
+    status_snapshot status;
+    for (const auto* name : {"left", "right", "left"}) status.streams.push_back(test::named_stream(name));
+    const auto streams = through_text(to_json(status)).at("streams").as_array();
+    std::vector<std::string> names;
+    for (const auto& stream : streams) names.emplace_back(stream.at("name").as_string().c_str());
+    EXPECT_THAT(names, ElementsAre("left", "right", "left"));
+}
+
+} // namespace

@@ -1,0 +1,67 @@
+#include <rocio/types/memory_access.hpp>
+#include <rocio/types/registered_buffer.hpp>
+#include <rocio/types/work_completion.hpp>
+#include <rocio/types/work_request.hpp>
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <random>
+
+namespace {
+
+using namespace rocio;
+
+TEST(wr_id, packs_owner_generation_and_slot) {
+    EXPECT_EQ((wr_id{0x1122, 0x3344, 0x55667788}.packed()), 0x1122334455667788U);
+    EXPECT_EQ(wr_id::unpack(0x1122334455667788U), (wr_id{0x1122, 0x3344, 0x55667788}));
+}
+
+TEST(wr_id, survives_any_value) {
+    std::mt19937_64 random{1};
+    for (int i = 0; i < 1000; ++i) {
+        const std::uint64_t v = random();
+        EXPECT_EQ(wr_id::unpack(v).packed(), v);
+    }
+    EXPECT_EQ(wr_id::unpack(~std::uint64_t{0}).packed(), ~std::uint64_t{0});
+}
+
+TEST(memory_access, rights_combine_and_local_read_is_always_granted) {
+    using enum memory_access;
+    const auto have = local_write | remote_write;
+    EXPECT_TRUE(grants(have, local_write));
+    EXPECT_TRUE(grants(have, remote_write));
+    EXPECT_TRUE(grants(have, local_write | remote_write));
+    EXPECT_FALSE(grants(have, remote_read));
+    EXPECT_FALSE(grants(local_write, local_write | remote_write));
+    EXPECT_TRUE(grants(local_read, local_read));
+}
+
+TEST(registered_buffer, first_cuts_and_never_extends) {
+    std::array<std::byte, 16> memory{};
+    const registered_buffer buffer{memory.data(), 16, lkey{7}};
+    EXPECT_EQ(buffer.first(4).size, 4U);
+    EXPECT_EQ(buffer.first(4).data, memory.data());
+    EXPECT_EQ(buffer.first(4).key, lkey{7});
+    EXPECT_EQ(buffer.first(17).size, 16U);
+    EXPECT_EQ(buffer.bytes().size(), 16U);
+}
+
+TEST(send_request, length_is_that_of_the_buffer_or_of_the_inline_bytes) {
+    std::array<std::byte, 16> memory{};
+    send_request request;
+    request.buffer = {memory.data(), 16, lkey{1}};
+    EXPECT_EQ(request.length(), 16U);
+    request.inlined = true;
+    request.inline_data = std::span(memory).first(5);
+    EXPECT_EQ(request.length(), 5U);
+}
+
+TEST(work_completion, a_default_made_one_is_a_success_of_nothing) {
+    const work_completion completion;
+    EXPECT_EQ(completion.status, errc::success);
+    EXPECT_FALSE(completion.has_immediate);
+    EXPECT_EQ(completion.byte_len, 0U);
+}
+
+} // namespace

@@ -1,0 +1,173 @@
+#include "commands/commands.hpp"
+#include "commands/stream_support.hpp"
+#include "lib/frame_sender.hpp"
+#include "lib/spdlog_sink.hpp"
+
+#include <rocio/connect/tcp_rendezvous.hpp>
+#include <rocio/io/busy_poll_thread.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <CLI/CLI.hpp>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <random>
+
+#include <unistd.h>
+
+namespace rocio::tools {
+
+namespace {
+
+namespace asio = boost::asio;
+
+struct demo_options : receive_options {
+    std::string device{};      ///< Empty: a free pair of loopback addresses.
+    std::string peer_device{};
+    std::optional<double> rate{};
+    fault_plan faults{};
+};
+
+/// Two devices on loopback addresses; another pair when a demo already runs on the first.
+struct device_pair {
+    std::shared_ptr<device> receiver, sender;
+};
+
+error_info open_pair(const std::string& a, const std::string& b, const open_options& o, device_pair& out) {
+    device_pair pair;
+    if (auto e = open_device(a, pair.receiver, o)) return e;
+    if (auto e = open_device(b, pair.sender, o)) return e;
+    out = std::move(pair);
+    return {};
+}
+
+device_pair open_devices(const demo_options& o) {
+    device_pair pair;
+    const auto faults = with_faults(o.faults);
+    const std::string first = o.device.empty() ? "soft:127.0.0.2" : o.device;
+    const std::string second = o.peer_device.empty() ? "soft:127.0.0.3" : o.peer_device;
+    auto e = open_pair(first, second, faults, pair);
+    if (!e) return pair;
+    std::minstd_rand random(static_cast<unsigned>(::getpid()));
+    for (int attempt = 0; attempt < 16 && e.code == errc::address_in_use; ++attempt) {
+        if (!o.device.empty() || !o.peer_device.empty()) break;
+        const auto network = "soft:127." + std::to_string(1 + random() % 254) + "." + std::to_string(random() % 255);
+        e = open_pair(network + ".2", network + ".3", faults, pair);
+    }
+    throw_if(e);
+    return pair;
+}
+
+/// The emulated FPGA on a thread of its own.
+class sending_half {
+  public:
+    sending_half(const demo_options& o, std::shared_ptr<device> dev, const asio::ip::tcp::endpoint& peer)
+        : dev_(std::move(dev)), thread_(thread_config(o)) {
+        frame_sender_config c;
+        c.payload = o.payload;
+        c.rate = o.rate;
+        c.pair.path_mtu = o.path_mtu;
+        tcp_rendezvous_config rendezvous;
+        rendezvous.largest_message = o.payload;
+        auto begin = [this, c, peer, rendezvous] {
+            sender_ = std::make_unique<frame_sender>(thread_.context(), dev_, c);
+            asio::co_spawn(thread_.context(), sender_->run(tcp_connector(thread_.context(), peer, rendezvous)),
+                           [this](std::exception_ptr e, error_info result) { finish(e, result); });
+        };
+        asio::post(thread_.context(), begin);
+    }
+    void stop() {
+        asio::post(thread_.context(), [this] {
+            if (sender_) sender_->stop();
+        });
+    }
+    /// Waits for the end; throws what went wrong.
+    void join() {
+        const auto failure = ended_.get_future().get();
+        thread_.join();
+        throw_if(failure);
+    }
+
+    std::uint64_t frames() const { return frames_; }
+    std::uint64_t retransmits() const { return retransmits_; }
+
+  private:
+    static busy_poll_thread_config thread_config(const demo_options& o) {
+        busy_poll_thread_config c;
+        c.name = "emulated fpga";
+        c.policy = o.poll;
+        return c;
+    }
+    void finish(std::exception_ptr e, const error_info& result) {
+        frames_ = sender_->counts().frames;
+        retransmits_ = sender_->counters().retransmits;
+        sender_.reset();
+        if (e) return ended_.set_exception(e);
+        ended_.set_value(result);
+    }
+
+    std::shared_ptr<device> dev_;
+    std::unique_ptr<frame_sender> sender_;
+    std::promise<error_info> ended_;
+    std::uint64_t frames_ = 0;
+    std::uint64_t retransmits_ = 0;
+    busy_poll_thread thread_; // last: it uses the others
+};
+
+int demonstrate(const demo_options& o) {
+    pin_this_thread(o.cpu);
+    asio::io_context context(1);
+    auto& engine = completion_engine::of(context);
+    engine.set_policy(o.poll);
+    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    const auto devices = open_devices(o);
+    auto config = o.receiver(devices.receiver);
+    config.sessions = 1;
+    config.report = [](const std::string& text, bool is_error) {
+        if (is_error) say(text);
+    };
+    frame_receiver receiver(context, config);
+    status_front status(context, o.http, devices.receiver, receiver);
+    sending_half fpga(o, devices.sender, receiver.endpoint());
+
+    const auto begin = std::chrono::steady_clock::now();
+    live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
+    end_of_run end(context, o.seconds.value_or(std::chrono::seconds{10}), [&] { fpga.stop(); });
+    error_info failure;
+    asio::co_spawn(context, receiver.run(), [&](std::exception_ptr e, error_info result) {
+        live.stop();
+        end.cancel();
+        status.stop();
+        if (e) std::rethrow_exception(e);
+        failure = result;
+    });
+    context.run();
+    fpga.stop();
+    fpga.join();
+    throw_if(failure);
+
+    auto r = report_of(receiver, devices.receiver->name());
+    r.retransmits = fpga.retransmits();
+    r.more["frames_sent"] = fpga.frames();
+    if (!o.count && fpga.frames() > r.frames) r.lost = r.lost.value_or(0) + fpga.frames() - r.frames;
+    return conclude(r, o.json);
+}
+
+} // namespace
+
+void add_demo(CLI::App& app, int& status) {
+    auto o = std::make_shared<demo_options>();
+    auto* command =
+        app.add_subcommand("demo", "Both halves in one program: an emulated FPGA streams, we receive and check");
+    command->add_option("--device", o->device, "Receiving device; default: a free loopback address");
+    command->add_option("--peer-device", o->peer_device, "Sending device; default: a free loopback address");
+    command->add_option("--rate", o->rate, "Frames per second; default: as fast as they are acknowledged")
+        ->check(CLI::Range(0.001, 1e9));
+    o->add_to(*command);
+    add_fault_options(*command, o->faults);
+    command->callback([o, &status] { status = demonstrate(*o); });
+}
+
+} // namespace rocio::tools

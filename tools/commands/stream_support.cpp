@@ -1,0 +1,168 @@
+#include "commands/stream_support.hpp"
+
+#include "lib/human.hpp"
+
+#include <rocio/io/completion_engine.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstring>
+#include <iostream>
+#include <thread>
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace rocio::tools {
+
+void add_fault_options(CLI::App& app, fault_plan& plan) {
+    const auto probability = [&app](const char* name, double& value, const char* what) {
+        app.add_option(name, value, what)->check(CLI::Range(0.0, 1.0))->group("Bad network");
+    };
+    probability("--drop", plan.drop, "Probability that a packet is lost");
+    probability("--duplicate", plan.duplicate, "Probability that a packet comes twice");
+    probability("--reorder", plan.reorder, "Probability that a packet is overtaken");
+    probability("--corrupt", plan.corrupt, "Probability that 1 to 32 bits of a packet are flipped");
+    app.add_option("--seed", plan.seed, "Seed of the bad luck")->capture_default_str()->group("Bad network");
+}
+
+open_options with_faults(const fault_plan& plan) {
+    open_options o;
+    if (plan.any()) o.faults = plan;
+    return o;
+}
+
+void receive_options::add_to(CLI::App& app) {
+    options::name(app, name);
+    options::gid_index(app, gid_index);
+    options::path_mtu(app, path_mtu);
+    options::depth(app, depth);
+    options::payload(app, payload);
+    options::ib_port(app, ib_port);
+    options::min_rnr_timer(app, min_rnr_timer);
+    options::rnr_retry(app, rnr_retry);
+    options::retry_count(app, retry_count);
+    options::http(app, http);
+    options::seconds(app, seconds);
+    options::count(app, count);
+    options::poll(app, poll);
+    options::cpu(app, cpu);
+    options::log(app, log);
+    options::json(app, json);
+}
+
+frame_receiver_config receive_options::receiver(std::shared_ptr<device> dev) const {
+    frame_receiver_config c;
+    c.server.name = name;
+    c.server.device = std::move(dev);
+    c.server.port = ib_port;
+    c.server.gid_index = gid_index;
+    c.server.max_payload = payload;
+    c.server.rx_queue_depth = depth;
+    c.transport.path_mtu = path_mtu;
+    c.transport.min_rnr_timer = min_rnr_timer;
+    c.transport.rnr_retry = rnr_retry;
+    c.transport.retry_count = retry_count;
+    c.count = count;
+    return c;
+}
+
+namespace {
+
+status_server_config server_config(const std::optional<options::http_address>& where) {
+    status_server_config c;
+    if (!where) return c;
+    c.address = where->address;
+    c.port = where->port;
+    return c;
+}
+
+} // namespace
+
+status_front::status_front(boost::asio::io_context& context, const std::optional<options::http_address>& where,
+                           const std::shared_ptr<device>& dev, const frame_receiver& receiver)
+    : shown_(source_.add([&context, &receiver, dev](status_snapshot& s) {
+          s.engines.push_back(completion_engine::of(context).snapshot());
+          s.devices.push_back(dev->snapshot());
+          s.streams.push_back(receiver.snapshot());
+      })),
+      server_(context, source_, server_config(where)) {
+    std::cerr << "status " << server_.url() << std::endl;
+}
+
+void status_front::stop() { server_.stop(); }
+
+end_of_run::end_of_run(boost::asio::io_context& context, const std::optional<std::chrono::nanoseconds>& limit,
+                       std::function<void()> stop)
+    : signals_(context, SIGINT, SIGTERM), timer_(context), stop_(std::move(stop)) {
+    signals_.async_wait([this](const error_code& ec, int) {
+        if (!ec) fire();
+    });
+    if (!limit) return;
+    timer_.expires_after(*limit);
+    timer_.async_wait([this](const error_code& ec) {
+        if (!ec) fire();
+    });
+}
+
+void end_of_run::fire() {
+    cancel();
+    if (auto stop = std::exchange(stop_, nullptr)) stop();
+}
+
+void end_of_run::cancel() {
+    signals_.cancel();
+    timer_.cancel();
+}
+
+std::string progress_text(const frame_receiver& receiver, std::chrono::steady_clock::time_point since) {
+    const auto& c = receiver.counts();
+    const auto s = receiver.snapshot();
+    const auto elapsed = std::chrono::steady_clock::now() - since;
+    const auto seconds = receiver.seconds();
+    const auto rate = seconds > 0 ? static_cast<double>(c.bytes) / seconds : 0;
+    return human_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed)) + "  " + s.state + "  " +
+           human_count(static_cast<double>(c.frames)) + " frames  " + human_bytes(static_cast<double>(c.bytes)) +
+           "  " + human_bytes(rate) + "/s  corrupt " + std::to_string(c.corrupt) + "  RNR " +
+           std::to_string(s.counters.rnr_naks_sent);
+}
+
+report report_of(const frame_receiver& receiver, const std::string& device_name) {
+    const auto& c = receiver.counts();
+    const auto s = receiver.snapshot();
+    report r;
+    r.device = device_name;
+    r.frames = c.frames;
+    r.bytes = c.bytes;
+    r.elapsed = std::chrono::nanoseconds(static_cast<std::int64_t>(receiver.seconds() * 1e9));
+    r.lost = c.lost;
+    r.duplicated = c.duplicated;
+    r.corrupt = c.corrupt;
+    if (s.has_counters) r.rnr_naks = s.counters.rnr_naks_sent;
+    r.more["sessions"] = c.sessions;
+    r.more["failed_sessions"] = c.failed_sessions;
+    return r;
+}
+
+int conclude(const report& r, bool json) {
+    if (json)
+        std::cout << json_line(r) << std::endl;
+    else
+        std::cout << to_text(r) << std::flush;
+    return r.data_was_right() && r.frames > 0 ? 0 : 1;
+}
+
+void pin_this_thread(const std::optional<unsigned>& cpu) {
+    if (!cpu) return;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (*cpu < CPU_SETSIZE) CPU_SET(*cpu, &set);
+    const int e = ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
+    if (e == 0) return;
+    throw exception({errc::invalid_argument, "--cpu is " + std::to_string(*cpu) + ", this machine has CPUs 0 to " +
+                                                 std::to_string(std::thread::hardware_concurrency() - 1)});
+}
+
+void say(const std::string& text) { std::cerr << (::isatty(2) ? "\r\033[K" : "") << "rocio: " << text << std::endl; }
+
+} // namespace rocio::tools

@@ -1,0 +1,138 @@
+#include "lib/frame_sender.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+
+namespace rocio::tools {
+
+namespace asio = boost::asio;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::uint32_t counter_mask = 0xFFFFFF; // imm[31:8]
+constexpr auto pace_step = std::chrono::milliseconds{1};
+
+queue_pair_config sending(queue_pair_config config, std::uint32_t window) {
+    config.send_depth = std::max(config.send_depth, window);
+    config.receive_depth = 1;
+    return config;
+}
+
+} // namespace
+
+frame_sender::frame_sender(asio::io_context& context, std::shared_ptr<device> dev,
+                           const frame_sender_config& config)
+    : config_(config),
+      pair_(context, dev, sending(config.pair, config.window)),
+      memory_(dev, std::size_t{config.window} * config.payload),
+      source_(config.payload),
+      ended_(context),
+      pace_(context) {
+    for (std::uint32_t slot = config_.window; slot > 0; --slot) free_slots_.push_back(slot - 1);
+}
+
+asio::awaitable<error_info> frame_sender::run(any_handshake how) {
+    error_code ec;
+    co_await async_connect(pair_, std::move(how), asio::redirect_error(asio::use_awaitable, ec));
+    if (ec) co_return error_info{ec, pair_.last_error().message()};
+    connected_ = true;
+    ever_connected_ = true;
+    started_ = steady_clock::now();
+    watching_ = true;
+    pair_.async_wait_closed([this](const error_code& reason) {
+        watching_ = false;
+        connected_ = false;
+        if (!failure_ && !all_sent()) failure_ = {reason, pair_.last_error().message()};
+        ended_.cancel();
+    });
+    send_frames();
+    while (connected_ && !all_sent()) co_await next_change();
+    pace_.cancel();
+    pair_.close();
+    // Every handler holds `this`: none may be left behind.
+    while (watching_ || free_slots_.size() != config_.window) co_await next_change();
+    co_return failure_;
+}
+
+asio::awaitable<void> frame_sender::next_change() {
+    error_code ignored;
+    ended_.expires_at(steady_clock::time_point::max());
+    co_await ended_.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+}
+
+void frame_sender::stop() {
+    stopping_ = true;
+    if (all_sent()) ended_.cancel();
+}
+
+device_queue_pair_counters frame_sender::counters() const {
+    device_queue_pair_counters c;
+    (void)pair_.counters(c);
+    return c;
+}
+
+bool frame_sender::all_sent() const noexcept {
+    const bool last = stopping_ || (config_.count && next_frame_ >= *config_.count);
+    return last && free_slots_.size() == config_.window;
+}
+
+/// How many frames may have been started by now: an open loop, so that a stall is made up for.
+std::uint64_t frame_sender::allowed_now() const {
+    const auto most = config_.count.value_or(UINT64_MAX);
+    if (!config_.rate) return most;
+    const auto elapsed = std::chrono::duration<double>(steady_clock::now() - started_).count();
+    return std::min(most, static_cast<std::uint64_t>(elapsed * *config_.rate) + 1);
+}
+
+void frame_sender::send_frames() {
+    start_due_frames();
+    if (!config_.rate || stopping_ || !connected_) return;
+    pace_.expires_after(pace_step);
+    pace_.async_wait([this](const error_code& ec) {
+        if (!ec) send_frames();
+    });
+}
+
+void frame_sender::start_due_frames() {
+    const auto allowed = allowed_now();
+    while (connected_ && !stopping_ && !free_slots_.empty() && next_frame_ < allowed) {
+        const auto slot = free_slots_.back();
+        free_slots_.pop_back();
+        send_one(slot);
+    }
+}
+
+struct frame_sender::completion {
+    frame_sender* self;
+    std::uint32_t slot;
+    void operator()(const error_code& ec) const { self->on_sent(slot, ec); }
+};
+
+void frame_sender::send_one(std::uint32_t slot) {
+    const auto buffer = memory_.buffer(std::size_t{slot} * config_.payload, config_.payload);
+    source_.next(buffer.bytes());
+    const auto channel = config_.channels[next_frame_ % config_.channels.size()];
+    const auto immediate = static_cast<std::uint32_t>(next_frame_ & counter_mask) << 8 | channel;
+    ++next_frame_;
+    pair_.async_send_with_immediate(buffer, immediate, completion{this, slot});
+}
+
+void frame_sender::on_sent(std::uint32_t slot, const error_code& ec) {
+    free_slots_.push_back(slot);
+    if (!ec) {
+        ++counts_.frames;
+        counts_.bytes += config_.payload;
+    } else if (!failure_ && ec != errc::work_request_flushed && ec != asio::error::operation_aborted) {
+        failure_ = {ec, {}};
+    }
+    if (all_sent() || !connected_) {
+        ended_.cancel();
+        return;
+    }
+    start_due_frames();
+}
+
+} // namespace rocio::tools

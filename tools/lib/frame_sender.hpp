@@ -1,0 +1,88 @@
+#pragma once
+
+#include "lib/prbs.hpp"
+
+#include <rocio/connect/async_connect.hpp>
+#include <rocio/io/memory_region.hpp>
+#include <rocio/io/queue_pair.hpp>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rocio::tools {
+
+/// What the sending half of an emulated board does.
+struct frame_sender_config {
+    std::uint32_t payload = 4096;          ///< Bytes of a frame, a multiple of 4, at least 12.
+    std::uint32_t window = 64;             ///< Frames on their way at a time.
+    std::optional<std::uint64_t> count{};  ///< Frames to send; default endless.
+    std::optional<double> rate{};          ///< Frames per second; default as fast as acknowledgements come.
+    std::vector<std::uint8_t> channels{1}; ///< imm[7:0], in turn. The shipped firmware sends 1.
+    queue_pair_config pair{};
+};
+
+struct frame_sender_counts {
+    std::uint64_t frames = 0; ///< Acknowledged by the receiver.
+    std::uint64_t bytes = 0;
+};
+
+/// The sending half of an emulated FPGA: PRBS frames as SEND with immediate, the running counter in
+/// imm[31:8].
+///
+/// Not thread-safe; use it on its context.
+class frame_sender {
+  public:
+    using executor_type = boost::asio::io_context::executor_type;
+
+    /// Throws rocio::exception.
+    frame_sender(boost::asio::io_context& context, std::shared_ptr<device> dev,
+                 const frame_sender_config& config);
+
+    /// Connects and sends until the count is reached, stop() is called or the connection fails; waits for the
+    /// last acknowledgement and says goodbye. Gives no error for a count reached or a stop. Once per object;
+    /// the object must live until it has ended.
+    boost::asio::awaitable<error_info> run(any_handshake how);
+    /// Sends no further frame. Same context.
+    void stop();
+
+    const frame_sender_counts& counts() const noexcept { return counts_; }
+    device_queue_pair_counters counters() const;
+    /// True once it was connected, also after it ended.
+    bool ever_connected() const noexcept { return ever_connected_; }
+
+  private:
+    struct completion;
+
+    void send_frames();
+    void start_due_frames();
+    void send_one(std::uint32_t slot);
+    void on_sent(std::uint32_t slot, const error_code& ec);
+    std::uint64_t allowed_now() const;
+    bool all_sent() const noexcept;
+    boost::asio::awaitable<void> next_change();
+
+    frame_sender_config config_;
+    basic_queue_pair<executor_type> pair_;
+    memory_region memory_;
+    prbs_generator source_;
+    std::vector<std::uint32_t> free_slots_;
+    boost::asio::steady_timer ended_;
+    boost::asio::steady_timer pace_;
+    std::chrono::steady_clock::time_point started_{};
+    std::uint64_t next_frame_ = 0;
+    frame_sender_counts counts_{};
+    error_info failure_{};
+    bool connected_ = false;
+    bool ever_connected_ = false;
+    bool watching_ = false;
+    bool stopping_ = false;
+};
+
+} // namespace rocio::tools
