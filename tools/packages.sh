@@ -159,16 +159,17 @@ rocio_jobs() {
 }
 
 # rocio_build FOLDER TARGETS…: builds; on a pipe it passes on every tenth of the progress and all that is not progress.
+# ROCIO_KEEP_GOING=0 shows every error instead of the first.
 rocio_build() {
     local folder=$1 targets=()
     shift
     [[ $# -gt 0 ]] && targets=(--target "$@")
     export NINJA_STATUS='[%f/%t %es] '
     if [[ -t 1 ]]; then
-        cmake --build "$folder" -j "$(rocio_jobs)" "${targets[@]}"
+        cmake --build "$folder" -j "$(rocio_jobs)" "${targets[@]}" -- -k "${ROCIO_KEEP_GOING:-1}"
         return
     fi
-    cmake --build "$folder" -j "$(rocio_jobs)" "${targets[@]}" 2>&1 | awk '
+    cmake --build "$folder" -j "$(rocio_jobs)" "${targets[@]}" -- -k "${ROCIO_KEEP_GOING:-1}" 2>&1 | awk '
         match($0, /^\[[0-9]+\/[0-9]+/) {
             split(substr($0, 2, RLENGTH - 1), at, "/")
             tenth = int(10 * at[1] / at[2])

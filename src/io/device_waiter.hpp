@@ -30,11 +30,11 @@ class device_waiter : public std::enable_shared_from_this<device_waiter> {
     bool wait(asio::io_context& context, Ready ready) {
         if (waiting_) return true;
         if (failed_ || !open(context)) return false;
-        waiting_ = true;
         auto on_ready = [self = shared_from_this(), ready,
                          round = round_](const boost::system::error_code& ec) mutable { ready(*self, round, ec); };
         descriptor_->async_wait(asio::posix::stream_descriptor::wait_read,
                                 fixed_handler<decltype(on_ready)>{&memory_, std::move(on_ready)});
+        waiting_ = true;
         return true;
     }
     /// To be called by `ready` first: false if that wait was given up by close() before its handler ran.

@@ -48,20 +48,26 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
                                               std::size_t own_size, const memory_region_config& config,
                                               std::unique_ptr<implementation>& out) {
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
+    const auto size = own_size > 0 ? own_size : bytes.size();
+    if (size == 0) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
+    const auto asked = "a memory region of " + std::to_string(size) + " bytes";
+    const auto most = dev->limits().max_region;
+    if (size > most) {
+        return {errc::limit_exceeded,
+                asked + " was asked for, device " + dev->name() + " allows at most " + std::to_string(most)};
+    }
     auto impl = std::make_unique<implementation>(own_size);
     if (own_size > 0) {
-        if (!impl->own.data())
-            return {errc::registration_failed, "cannot allocate " + std::to_string(own_size) + " bytes"};
+        if (!impl->own.data()) return {errc::registration_failed, "no memory for " + asked};
         bytes = {impl->own.data(), own_size};
     }
-    if (bytes.empty()) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
-    const auto most = dev->limits().max_region;
-    if (bytes.size() > most) {
-        return {errc::limit_exceeded, "a memory region of " + std::to_string(bytes.size()) +
-                                          " bytes was asked for, device " + dev->name() + " allows at most " +
-                                          std::to_string(most)};
+    if (auto e = dev->register_memory(bytes, config, impl->region)) {
+        if (e.code == errc::registration_failed && e.text.empty()) {
+            e.text = asked + " could not be registered with " + dev->name() +
+                     ": registered memory is locked memory, see RLIMIT_MEMLOCK (ulimit -l)";
+        }
+        return e;
     }
-    if (auto e = dev->register_memory(bytes, config, impl->region)) return e;
     impl->dev = std::move(dev);
     out = std::move(impl);
     return {};
@@ -70,8 +76,6 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
 memory_region::memory_region(std::unique_ptr<implementation> impl) noexcept : impl_(std::move(impl)) {}
 
 memory_region::memory_region(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config) {
-    if (size == 0)
-        throw_if({errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"});
     throw_if(make_implementation(std::move(dev), {}, size, config, impl_));
 }
 
@@ -83,7 +87,6 @@ memory_region::memory_region(std::shared_ptr<device> dev, std::span<std::byte> b
 error_info memory_region::make(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config,
                                std::unique_ptr<memory_region>& out) {
     std::unique_ptr<implementation> impl;
-    if (size == 0) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
     if (auto e = make_implementation(std::move(dev), {}, size, config, impl)) return e;
     out.reset(new memory_region(std::move(impl)));
     return {};
@@ -99,8 +102,9 @@ registered_buffer memory_region::buffer(std::size_t offset, std::size_t n) const
     error_code ec;
     auto b = buffer(offset, n, ec);
     if (ec) {
-        throw_if({ec, "bytes " + std::to_string(offset) + " to " + std::to_string(offset + n) +
-                          " were asked for; the region has " + std::to_string(size())});
+        throw_if({ec, std::to_string(n) + " bytes from offset " + std::to_string(offset) +
+                          " were asked for; the region has " + std::to_string(size()) +
+                          " and a buffer holds at most 4294967295"});
     }
     return b;
 }

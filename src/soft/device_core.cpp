@@ -78,19 +78,22 @@ bool device_core::flush(time_point now) {
         const std::size_t offered = batch_.size();
         const std::size_t taken = send_gathered(now);
         sent += taken;
-        if (taken < offered) blocked_until_ = now + send_retry;
+        was_blocked_ = taken < offered;
+        if (was_blocked_) blocked_until_ = now + send_retry;
     }
     return sent != 0;
 }
 
-/// Asks the queue pairs that may want to send, each once at most, until the batch is full.
+/// Asks the queue pairs that may want to send, each once at most, until the batch is full. After
+/// back-pressure in the transport's own order, in which a part can be committed: otherwise a link that takes
+/// little at a time would get the same requests again and again and never their acknowledgement.
 void device_core::gather(time_point now) {
     ready_list round;
     round.swap(ready_);
     while (!round.empty() && !batch_.full()) {
         soft_queue_pair& qp = round.front();
         round.pop_front();
-        if (!batch_.take_from(qp, now)) settle(qp, now);
+        if (!batch_.take_from(qp, now, !was_blocked_)) settle(qp, now);
     }
     ready_.splice(ready_.begin(), round);
 }

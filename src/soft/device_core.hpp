@@ -86,7 +86,8 @@ class device_core {
     send_batch batch_{};
     std::array<received_datagram, receive_batch> arrived_{};
     time_point blocked_until_ = time_point::min();
-    time_point last_{}; ///< Of progress().
+    bool was_blocked_ = false; ///< The last send met back-pressure.
+    time_point last_{};        ///< Of progress().
     const void* owner_ = nullptr;
     std::atomic<bool> port_up_{true};
 

@@ -33,11 +33,11 @@ void send_batch::seal(const soft_queue_pair& qp, std::size_t packet, std::size_t
     datagrams_[place] = {&qp.path().to, p.header.bytes(), p.payload, {trailer.data(), pad + wire::icrc_size}};
 }
 
-bool send_batch::take_from(soft_queue_pair& qp, transport::time_point now) {
+bool send_batch::take_from(soft_queue_pair& qp, transport::time_point now, bool answer_first) {
     const std::size_t first = packets_;
     const std::size_t n = qp.transport().next_packets(std::span(given_).subspan(first), now);
     if (n == 0) return false;
-    const bool rotate = acknowledgement_can_wait(std::span(given_).subspan(first, n));
+    const bool rotate = answer_first && acknowledgement_can_wait(std::span(given_).subspan(first, n));
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t place = !rotate ? i : i == 0 ? n - 1 : i - 1;
         seal(qp, first + i, first + place);

@@ -24,8 +24,9 @@ class send_batch {
     bool empty() const noexcept { return packets_ == 0; }
     std::size_t size() const noexcept { return packets_; }
 
-    /// Asks `qp` for what it wants to send; false when that was nothing.
-    bool take_from(soft_queue_pair& qp, transport::time_point now);
+    /// Asks `qp` for what it wants to send; false when that was nothing. `answer_first`: an acknowledgement
+    /// may stand behind the requests it comes with.
+    bool take_from(soft_queue_pair& qp, transport::time_point now, bool answer_first);
     std::span<const outgoing_datagram> datagrams() const noexcept { return {datagrams_.data(), packets_}; }
     std::uint64_t bytes(std::size_t first_n) const noexcept;
 

@@ -11,6 +11,7 @@
 #include <boost/beast/http.hpp>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <sstream>
@@ -27,8 +28,9 @@ namespace http = boost::beast::http;
 using error_code = boost::system::error_code;
 
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
-constexpr std::uint32_t header_limit = 8 * 1024;
+constexpr std::size_t header_limit = 8 * 1024;
 constexpr std::uint64_t body_limit = 1024;
+constexpr std::size_t framed_body_limit = 8 * 1024; // with what frames its chunks, and trailers
 constexpr std::size_t buffer_limit = 16 * 1024;
 /// After a refusal the rest of the request is read and dropped for a while: closing with unread bytes makes
 /// TCP send RST, and the client may lose the answer with it (RFC 9112, 9.6).
@@ -97,10 +99,15 @@ class http_session final : private session_table::entry {
     }
     ~http_session() override { --host_->open; }
 
+    // g++ 12 destroys what co_await made twice where it stands in a loop's condition: each result has a name
+    // here.
     asio::awaitable<void> run() {
-        while (co_await await_request()) {
+        for (;;) {
+            const bool asked = co_await await_request();
+            if (!asked) break;
             become_busy();
-            if (!co_await serve_request()) break;
+            const bool goes_on = co_await serve_request();
+            if (!goes_on) break;
             become_idle();
         }
         become_idle();
@@ -135,19 +142,38 @@ class http_session final : private session_table::entry {
         parser.header_limit(header_limit);
         parser.body_limit(body_limit);
         stream_.expires_after(host_->config.request_timeout);
-        auto [header_error, n] = co_await http::async_read_header(stream_, buffer_, parser, as_result);
-        (void)n;
+        const error_code header_error = co_await read_header(parser);
         if (auto refusal = refuse_header(parser, header_error)) co_return co_await answer_and_close(*refusal);
         if (header_error) co_return false;
 
-        auto [body_error, m] = co_await http::async_read(stream_, buffer_, parser, as_result);
-        (void)m;
+        const error_code body_error = co_await read_body(parser);
         if (is_protocol_error(body_error)) {
             const auto refusal = answer_read_error(body_error);
             co_return co_await answer_and_close(refusal);
         }
         if (failed(body_error)) co_return false;
         co_return co_await answer(parser);
+    }
+
+    /// Beast's own header limit holds for one line at a time, so the whole is counted here.
+    asio::awaitable<error_code> read_header(request_parser& parser) {
+        for (std::size_t total = 0; !parser.is_header_done();) {
+            auto [ec, n] = co_await http::async_read_some(stream_, buffer_, parser, as_result);
+            total += n;
+            if (ec) co_return ec;
+            if (total > header_limit) co_return error_code(http::error::header_limit);
+        }
+        co_return error_code();
+    }
+
+    asio::awaitable<error_code> read_body(request_parser& parser) {
+        for (std::size_t total = 0; !parser.is_done();) {
+            auto [ec, n] = co_await http::async_read_some(stream_, buffer_, parser, as_result);
+            total += n;
+            if (ec) co_return ec;
+            if (total > framed_body_limit) co_return error_code(http::error::body_limit);
+        }
+        co_return error_code();
     }
 
     std::optional<http_answer> refuse_header(const request_parser& parser, const error_code& ec) {
@@ -213,7 +239,9 @@ class http_session final : private session_table::entry {
         buffer_.clear();
         std::array<std::byte, 4096> scratch{};
         stream_.expires_after(linger_time);
-        for (std::size_t dropped = 0; dropped < linger_bytes;) {
+        // The stream's deadline ends a wait only; a client that always has more to read never makes it wait.
+        const auto end = std::chrono::steady_clock::now() + linger_time;
+        for (std::size_t dropped = 0; dropped < linger_bytes && std::chrono::steady_clock::now() < end;) {
             auto [error, n] = co_await stream_.async_read_some(asio::buffer(scratch), as_result);
             if (error) co_return;
             dropped += n;

@@ -41,11 +41,17 @@ std::size_t sequence_length(std::string_view text, std::size_t i) {
 boost::json::string json_text(std::string_view text) {
     boost::json::string result;
     result.reserve(text.size());
+    std::size_t done = 0; // what is well-formed is copied in one piece
     for (std::size_t i = 0; i < text.size();) {
-        const auto length = sequence_length(text, i);
-        result.append(length ? text.substr(i, length) : replacement);
-        i += length ? length : 1;
+        if (const auto length = sequence_length(text, i)) {
+            i += length;
+            continue;
+        }
+        result.append(text.substr(done, i - done));
+        result.append(replacement);
+        done = ++i;
     }
+    result.append(text.substr(done));
     return result;
 }
 

@@ -120,7 +120,6 @@ void rc_queue_pair::to_error() {
 
 /// What is owed to the peer stays owed: a refusal must still reach it, and what was received was received.
 void rc_queue_pair::enter_error() noexcept {
-    if (state_ == queue_pair_state::error) return;
     state_ = queue_pair_state::error;
     withdraw_offer();
     requester_.flush();

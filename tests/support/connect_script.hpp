@@ -141,7 +141,7 @@ class scripted_target final : public connectable {
         if (fails_to_prepare) return fails_to_prepare;
         if (state_ == state::busy) return {errc::already_connected, "close it first"};
         state_ = state::busy;
-        out.queue_pair = qpn(1234);
+        out = local;
         return {};
     }
     void connecting(std::unique_ptr<liveness> attempt) override { keep(std::move(attempt)); }
@@ -175,6 +175,7 @@ class scripted_target final : public connectable {
     void forget_watch() { watch_.reset(); }
     bool has_watch() const { return watch_ != nullptr; }
 
+    local_parameters local = numbered(1234);
     error_info fails_to_prepare{};
     error_info fails_to_establish{};
     std::function<void()> when_established{};
@@ -183,6 +184,12 @@ class scripted_target final : public connectable {
 
   private:
     enum class state { idle, busy };
+
+    static local_parameters numbered(std::uint32_t number) {
+        local_parameters p;
+        p.queue_pair = qpn(number);
+        return p;
+    }
 
     void keep(std::unique_ptr<liveness> watch) {
         const std::lock_guard held(mutex_);

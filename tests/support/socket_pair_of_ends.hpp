@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,9 +24,10 @@ inline std::shared_ptr<soft_device> open_soft(const std::string& address,
 }
 
 /// Turns the ends in a plain loop until `done`; sleeps in poll(2) on their descriptors, no longer than their
-/// next deadline, when all are idle. False after `limit`.
-inline bool drive(std::initializer_list<soft_end*> ends, const std::function<bool()>& done,
-                  std::chrono::seconds limit = std::chrono::seconds(30)) {
+/// next deadline and `nap`, when all are idle. False after `limit`.
+inline bool drive(const std::vector<soft_end*>& ends, const std::function<bool()>& done,
+                  std::chrono::seconds limit = std::chrono::seconds(30),
+                  std::chrono::milliseconds nap = std::chrono::milliseconds(50)) {
     using clock = std::chrono::steady_clock;
     const auto end_of_patience = clock::now() + limit;
     while (!done()) {
@@ -37,7 +37,7 @@ inline bool drive(std::initializer_list<soft_end*> ends, const std::function<boo
         for (soft_end* e : ends) worked |= e->turn(now);
         if (worked || done()) continue;
         std::vector<pollfd> fds;
-        auto wake = now + std::chrono::milliseconds(50);
+        auto wake = std::min(now + nap, end_of_patience);
         for (soft_end* e : ends) {
             fds.push_back({e->device().event_fd(), POLLIN, 0});
             wake = std::min(wake, e->device().next_deadline());

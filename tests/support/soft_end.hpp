@@ -24,6 +24,8 @@ struct soft_end_options {
     std::uint32_t slot_bytes = 4096;
     std::uint32_t depth = 128; ///< Of both work queues.
     std::uint32_t completions = 512;
+    /// 1 ms. Over sockets a longer one where a test counts retransmissions: there time passes by itself.
+    ack_timeout timeout{8};
 };
 
 /// One end of a connection on a soft device: a queue pair, its completion queue, and slots of registered
@@ -92,7 +94,7 @@ class soft_end {
         a.peer = peer;
         a.local.send_psn = first_psn_;
         a.local.path_mtu = mtu::b4096;
-        a.local.timeout = ack_timeout{8}; // 1 ms
+        a.local.timeout = options_.timeout;
         return a;
     }
     void connect(const connect_attributes& a) {

@@ -14,15 +14,25 @@ namespace rocio::tools {
 
 namespace {
 
+namespace asio = boost::asio;
+
 struct recv_options : receive_options {
     std::string device = "soft:127.0.0.2";
     std::string listen = default_rendezvous;
     std::optional<std::uint64_t> sessions{};
 };
 
+/// As parse_endpoint(), but port 0 is allowed here: a free one.
+asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
+    if (!text.ends_with(":0")) return parse_endpoint(text);
+    auto endpoint = parse_endpoint(text.substr(0, text.size() - 1) + "1");
+    endpoint.port(0);
+    return endpoint;
+}
+
 int receive(const recv_options& o) {
     pin_this_thread(o.cpu);
-    boost::asio::io_context context(1);
+    asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
     const auto log = std::make_shared<spdlog_sink>(o.log);
@@ -31,7 +41,7 @@ int receive(const recv_options& o) {
     const auto dev = open_device(o.device);
     auto config = o.receiver(dev);
     config.sessions = o.sessions;
-    config.listener.endpoint = parse_endpoint(o.listen);
+    config.listener.endpoint = listen_endpoint(o.listen);
     config.listener.log = log;
     config.report = [](const std::string& text, bool) { say(text); };
     frame_receiver receiver(context, config);
@@ -43,7 +53,7 @@ int receive(const recv_options& o) {
     live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
     end_of_run end(context, o.seconds, [&] { receiver.stop(); });
     error_info failure;
-    boost::asio::co_spawn(context, receiver.run(), [&](std::exception_ptr e, error_info result) {
+    asio::co_spawn(context, receiver.run(), [&](std::exception_ptr e, error_info result) {
         live.stop();
         end.cancel();
         status.stop();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocio/async/asio_abi.hpp>
+
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/deferred.hpp>
 

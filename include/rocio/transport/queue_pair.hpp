@@ -90,18 +90,22 @@ struct queue_pair_counters {
     std::uint64_t out_of_sequence_received = 0; ///< Ahead of the expected PSN, dropped.
     std::uint64_t acks_sent = 0;
     std::uint64_t acks_received = 0;
-    std::uint64_t ignored_packets =
-        0; ///< Well formed, but not for this state: stray or impossible acknowledgements.
+    std::uint64_t ignored_packets = 0; ///< Well formed, but not for this state: stray or impossible answers.
 };
 
 /// A queue pair without I/O: packets and the time go in, packets and completions come out. Not thread-safe;
 /// no clock, no socket, no logging. Allocates only while it is made.
 ///
 /// Drive loop, once per turn:
+///
 ///     for each packet received: on_packet(view, now);
 ///     if (next_deadline() <= now) on_deadline(now);
-///     while ((n = next_packets(out, now)) != 0) { taken = link.send(out[0..n)); commit(taken, now); if
-///     (taken < n) break; } poll(completions);
+///     while ((n = next_packets(out, now)) != 0) {
+///         taken = link.send(first n of out);
+///         commit(taken, now);
+///         if (taken < n) break;
+///     }
+///     poll(completions);
 ///
 /// However many packets one turn feeds in, at most one acknowledgement and one negative one come out of it:
 /// call next_packets() once per batch, not once per packet.

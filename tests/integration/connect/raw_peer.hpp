@@ -28,10 +28,14 @@ class raw_peer {
   public:
     explicit raw_peer(asio::io_context& library) : library_(library) {}
 
-    void connect(const asio::ip::tcp::endpoint& to) { socket_.connect(to); }
+    void connect(const asio::ip::tcp::endpoint& to) {
+        socket_.connect(to);
+        socket_.set_option(asio::ip::tcp::no_delay(true));
+    }
     void accept(asio::ip::tcp::acceptor& at) {
         while (!is_readable(at.native_handle())) turn();
         at.accept(socket_);
+        socket_.set_option(asio::ip::tcp::no_delay(true));
     }
 
     void send(std::span<const std::byte> bytes) { asio::write(socket_, asio::buffer(bytes.data(), bytes.size())); }

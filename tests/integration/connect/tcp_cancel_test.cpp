@@ -168,7 +168,7 @@ TEST_F(TcpCancel, LateCancellationOfAnAnswerThatHasComeIsHonoured) {
     tcp_connector connector(*context, acceptor.local_endpoint());
     asio::cancellation_signal signal;
     ended exchange;
-    connector.async_exchange(side(1), asio::bind_cancellation_slot(signal.slot(), into(exchange)));
+    connector.async_exchange(side(100), asio::bind_cancellation_slot(signal.slot(), into(exchange)));
     raw_peer peer(*context);
     peer.accept(acceptor);
     ASSERT_TRUE(peer.receive());

@@ -22,9 +22,9 @@ class TcpDeadline : public TcpFixture {
             bool swallowed = true;
             while (swallowed) {
                 auto& filler = fillers.emplace_back(context, tcp::v4());
-                filler.non_blocking(true);
-                error_code ec;
-                filler.connect(acceptor.local_endpoint(), ec);
+                filler.native_non_blocking(true);
+                const auto at = acceptor.local_endpoint();
+                (void)::connect(filler.native_handle(), at.data(), static_cast<socklen_t>(at.size()));
                 pollfd p{filler.native_handle(), POLLOUT, 0};
                 swallowed = ::poll(&p, 1, 50) > 0;
             }

@@ -19,6 +19,9 @@ using test::drive;
 using test::open_soft;
 using test::soft_end;
 
+/// 4.3 s: what is sent twice was lost, not late.
+constexpr ack_timeout patient{20};
+
 /// Sends `messages` from one end to the other and checks each; sizes run through 0..slot size.
 class one_way {
   public:
@@ -69,11 +72,9 @@ TEST(SoftStream, CarriesManySizesBothWays) {
 }
 
 TEST(SoftStream, AFullWindowNeverOverrunsTheReceiversSocket) {
-    soft_end a(open_soft("127.30.3.3")), b(open_soft("127.30.3.4"));
-    auto towards_b = a.towards(b.as_peer());
-    towards_b.local.timeout = ack_timeout{16}; // 268 ms: what is sent twice was lost, not late
-    a.connect(towards_b);
-    b.connect(b.towards(a.as_peer()));
+    soft_end a(open_soft("127.30.3.3"), {.timeout = patient}),
+        b(open_soft("127.30.3.4"), {.timeout = patient});
+    connect_ends(a, b);
     constexpr std::uint32_t messages = 20'000;
     b.post_receives(0, 128);
     std::uint32_t posted = 0, checked = 0;
@@ -145,7 +146,8 @@ TEST(SoftStream, APeerThatVanishesEndsTheStreamAndTheDeviceServesTheNextOne) {
 
 TEST(SoftStream, AnUnreachablePeerDoesNotDisturbItsNeighbour) {
     const auto device = open_soft("127.30.3.11");
-    soft_end a(device), lonely(device), b(open_soft("127.30.3.12"));
+    soft_end a(device, {.timeout = patient}), b(open_soft("127.30.3.12"), {.timeout = patient}),
+        lonely(device);
     connect_ends(a, b);
     auto nobody = b.as_peer();
     nobody.address = gid::from_v4({127, 30, 3, 13});
@@ -159,7 +161,7 @@ TEST(SoftStream, AnUnreachablePeerDoesNotDisturbItsNeighbour) {
 }
 
 TEST(SoftStream, WhatLeavesIsALegalPacketWithIpId0) {
-    soft_end a(open_soft("127.30.3.14"));
+    soft_end a(open_soft("127.30.3.14"), {.timeout = ack_timeout{0}}); // the peer acknowledges nothing
     test::raw_udp_socket peer("127.30.3.15");
     peer_parameters p;
     p.address = gid::from_v4({127, 30, 3, 15});

@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "Transfer-Encoding: gzip\r\nContent-Length: 99999999\r\n"},
         conflict{"chunked_in_http_1_0", "1.0", "Transfer-Encoding: chunked\r\n"},
         conflict{"space_before_the_colon", "1.1", "Transfer-Encoding : chunked\r\n"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& of) { return of.param.name; });
 
 TEST_F(status_framing, of_http_1_1_needs_exactly_one_host) {
     EXPECT_EQ(last_answer_to("GET /healthz HTTP/1.1\r\n").status, 400U);
@@ -153,6 +153,16 @@ TEST_F(status_framing, of_a_header_past_the_limit_gets_431) {
     EXPECT_EQ(
         answer_to("GET /healthz HTTP/1.1\r\nHost: test\r\nX: " + std::string(8000, 'x') + "\r\n\r\n").status,
         200U);
+}
+
+TEST_F(status_framing, with_large_trailers_or_chunk_extensions_gets_413) {
+    const std::string head = "GET /status HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n";
+    std::string fields;
+    for (int i = 0; i < 2000; ++i) fields += "X: y\r\n";
+    EXPECT_EQ(answer_to(head + "0\r\n" + fields + "\r\n").status, 413U);
+    std::string chunks;
+    for (int i = 0; i < 100; ++i) chunks += "1;" + std::string(200, 'e') + "=v\r\nx\r\n";
+    EXPECT_EQ(answer_to(head + chunks).status, 413U);
 }
 
 TEST_F(status_framing, with_an_expectation_gets_417) {

@@ -79,7 +79,7 @@ TEST_F(status_request, with_head_gets_the_fields_alone_and_the_connection_goes_o
         const auto r = response(c, true);
         EXPECT_EQ(r.status, with_body.status);
         EXPECT_EQ(r.header("content-type"), with_body.header("content-type"));
-        if (std::string_view(path) == "/healthz") EXPECT_EQ(r.header("content-length"), "2");
+        EXPECT_GT(std::stoul(r.header("content-length")), 0U);
         EXPECT_EQ(get(c, "/healthz").body, "ok") << "a body was sent";
     }
 }
@@ -144,7 +144,8 @@ TEST_F(status_request, pipelined_fifty_times_in_one_segment_gets_fifty_answers_i
     std::string all;
     for (int i = 0; i < 50; ++i) all += "GET /x" + std::to_string(i) + " HTTP/1.1\r\nHost: test\r\n\r\n";
     c.send(all);
-    for (int i = 0; i < 50; ++i) EXPECT_EQ(json_of(response(c)).at("path"), "/x" + std::to_string(i));
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(json_of(response(c)).at("path").as_string(), "/x" + std::to_string(i));
     EXPECT_EQ(server->snapshot().requests, 50U);
 }
 

@@ -4,6 +4,7 @@
 #include "recorder.hpp"
 
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/multiple_exceptions.hpp>
 #include <boost/asio/strand.hpp>
 
 #include <functional>
@@ -164,15 +165,19 @@ TEST_P(engine_handler, may_throw_through_another_executor) {
                          }));
     }
     complete(6);
+    // Asio keeps what a dispatched handler throws until the turn is over.
     while (called < 6) {
         try {
             context.restart();
             context.run_for(patience);
         } catch (const std::runtime_error&) {
             ++caught;
+        } catch (const asio::multiple_exceptions&) {
+            ++caught;
         }
     }
-    EXPECT_EQ(caught, 6);
+    EXPECT_EQ(called, 6);
+    EXPECT_GT(caught, 0);
 }
 
 TEST_P(engine_handler, may_stop_the_context_and_the_rest_runs_later) {

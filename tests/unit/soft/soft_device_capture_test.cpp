@@ -54,6 +54,7 @@ struct kernel_connection {
     }
 };
 
+/// Up to the first request that is not a SEND.
 kernel_connection load(const std::string& file, mtu path_mtu) {
     kernel_connection c;
     c.path_mtu = path_mtu;
@@ -64,8 +65,9 @@ kernel_connection load(const std::string& file, mtu path_mtu) {
         if (!packet) continue;
         packet->file = file;
         packet->frame_number = number;
-        auto& side = view_of(packet->bytes).op().is_request() ? c.requests : c.responses;
-        side.push_back(*std::move(packet));
+        const wire::opcode op = view_of(packet->bytes).op();
+        if (op.is_request() && op.what() != wire::operation::send) break;
+        (op.is_request() ? c.requests : c.responses).push_back(*std::move(packet));
     }
     return c;
 }

@@ -47,7 +47,7 @@ class chaos {
     void act() {
         const std::uint8_t side = random_() % 2;
         party& p = parties_[side][random_() % parties_[side].size()];
-        switch (random_() % 32) {
+        switch (random_() % 96) {
         case 0:
             connect_some();
             break;
@@ -67,7 +67,7 @@ class chaos {
             now_ += std::chrono::milliseconds(random_() % 20);
             break;
         case 6:
-            network_.limit_sends(random_() % 2 == 0 ? 3 : 1'000'000);
+            network_.limit_sends(random_() % 4 == 0 ? 3 : 1'000'000);
             break;
         case 7:
             litter(side);
@@ -115,8 +115,11 @@ class chaos {
         for (std::size_t i = 0; i < parties_[0].size(); ++i) {
             party& a = parties_[0][i];
             party& b = parties_[1][i];
-            if (a.connected || b.connected) continue;
-            if (a.qp->state() != queue_pair_state::init || b.qp->state() != queue_pair_state::init) continue;
+            if (a.qp->state() == queue_pair_state::ready_to_send &&
+                b.qp->state() == queue_pair_state::ready_to_send)
+                continue;
+            if (a.connected || a.qp->state() != queue_pair_state::init) replace(0, a);
+            if (b.connected || b.qp->state() != queue_pair_state::init) replace(1, b);
             connect(0, a, b);
             connect(1, b, a);
         }
