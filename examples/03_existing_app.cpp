@@ -47,7 +47,7 @@ asio::awaitable<void> serve_echo(tcp::acceptor& acceptor, counts& seen) {
 
 asio::awaitable<void> tick(asio::steady_timer& timer, counts& seen) {
     for (;;) {
-        timer.expires_after(std::chrono::milliseconds(100));
+        timer.expires_after(std::chrono::milliseconds(5));
         auto [ec] = co_await timer.async_wait(asio::as_tuple(use_awaitable));
         if (ec) co_return;
         ++seen.ticks;

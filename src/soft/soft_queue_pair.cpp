@@ -33,6 +33,11 @@ transport::flow_window window_towards(const endpoint_capabilities& peer) {
     return window;
 }
 
+/// 0 means the default, as rxe takes it (capture rc_hoplimit0).
+std::uint8_t hop_limit_of(const connect_attributes& attributes) {
+    return attributes.hop_limit != 0 ? attributes.hop_limit : destination{}.hop_limit;
+}
+
 std::string_view name_of(transport::queue_pair_state state) noexcept {
     switch (state) {
     case transport::queue_pair_state::reset:
@@ -120,7 +125,7 @@ error_info soft_queue_pair::to_ready_to_receive(const connect_attributes& attrib
     if (result != errc::success) return {result, {}};
 
     path_.emplace(peer_path{
-        .to = {peer.address, peer.udp_port, attributes.hop_limit, attributes.traffic_class},
+        .to = {peer.address, peer.udp_port, hop_limit_of(attributes), attributes.traffic_class},
         .outgoing = wire::icrc_engine({wire.address(), peer.address, wire.port(), peer.udp_port}),
         .incoming = wire::icrc_engine({peer.address, wire.address(), peer.udp_port, wire.port()}),
         .incoming_port = peer.udp_port,

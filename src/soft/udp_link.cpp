@@ -33,6 +33,11 @@ bool would_block(int error) noexcept {
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
 }
 
+/// What the socket sends without being told per datagram.
+bool is_plain(const destination& to) noexcept {
+    return to.hop_limit == destination{}.hop_limit && to.traffic_class == 0;
+}
+
 /// Control messages of one datagram whose IP fields are not the socket's.
 struct ip_fields {
     alignas(cmsghdr) std::array<std::byte, 2 * CMSG_SPACE(sizeof(int))> space;
@@ -154,7 +159,7 @@ void udp_link::body::learn(bool other_mode_fits) noexcept {
 
 void udp_link::body::set_fields(std::size_t i, const destination& to) noexcept {
     msghdr& m = out[i].msg_hdr;
-    if (to.hop_limit == 64 && to.traffic_class == 0) {
+    if (is_plain(to)) {
         m.msg_control = nullptr;
         m.msg_controllen = 0;
         return;
@@ -197,8 +202,8 @@ int udp_link::body::send_gathered(const outgoing_datagram& d) noexcept {
 int udp_link::body::send_some(std::span<const outgoing_datagram> datagrams) noexcept {
     send_calls.add();
     const outgoing_datagram& first = datagrams.front();
-    const bool plain = first.to->hop_limit == 64 && first.to->traffic_class == 0;
-    if (datagrams.size() == 1 && plain && first.size() <= gather_limit) return send_gathered(first);
+    if (datagrams.size() == 1 && is_plain(*first.to) && first.size() <= gather_limit)
+        return send_gathered(first);
 
     const std::size_t n = std::min(datagrams.size(), batch_size);
     for (std::size_t i = 0; i < n; ++i) describe(i, datagrams[i]);

@@ -11,11 +11,15 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace rocio::detail {
 
 /// What the sessions of one listener share. The table is the strand's; the counters are read from any thread.
 struct session_host {
+    session_host(status_source from, status_server_config with)
+        : source(std::move(from)), config(std::move(with)) {}
+
     status_source source;
     status_server_config config;
     session_table sessions{};

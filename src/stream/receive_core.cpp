@@ -59,6 +59,7 @@ error_info receive_core::open() {
     slots_.assign(depth, slot_state::free);
     requests_.resize(depth);
     chain_.reserve(depth);
+    early_.reserve(depth);
     free_.reserve(depth);
     for (std::uint32_t slot = depth; slot > 0; --slot) free_.push_back(slot - 1);
     for (std::uint32_t slot = 0; slot < depth; ++slot) {
@@ -204,14 +205,22 @@ void receive_core::receive(const work_completion& completion) noexcept {
     ++frames_;
     bytes_ += completion.byte_len;
     const auto channel = static_cast<std::uint8_t>(completion.immediate);
+    const queued_frame entry{slot, completion.byte_len, completion.immediate, std::chrono::steady_clock::now()};
     const auto takers = count_views(channel);
-    if (takers == 0) return refuse(slot, unclaimed_);
+    if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
     slots_[slot] = slot_state::lent;
     ++lent_;
+    if (takers == 0) {
+        pool_->lend(slot, 1);
+        return early_.push_back(entry);
+    }
     pool_->lend(slot, takers);
-    const queued_frame entry{slot, completion.byte_len, completion.immediate, std::chrono::steady_clock::now()};
+    deliver(entry);
+}
+
+void receive_core::deliver(const queued_frame& entry) noexcept {
     for (auto* view : all_views_) view->deliver(entry);
-    for (auto* view : channel_views_[channel]) view->deliver(entry);
+    for (auto* view : channel_views_[static_cast<std::uint8_t>(entry.immediate)]) view->deliver(entry);
 }
 
 void receive_core::refuse(std::uint32_t slot, std::uint64_t& counter) noexcept {

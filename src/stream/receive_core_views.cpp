@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace rocio::detail {
 
@@ -19,6 +20,16 @@ std::shared_ptr<view_state> receive_core::make_view(std::optional<std::uint8_t> 
 void receive_core::attach_view(view_state& view) {
     auto& list = view.channel() ? channel_views_[*view.channel()] : all_views_;
     list.push_back(&view);
+    had_view_ = true;
+    // Frames that came before there was any view belong to the first one, where they match.
+    for (const auto& entry : std::exchange(early_, {})) {
+        if (count_views(static_cast<std::uint8_t>(entry.immediate)) > 0) {
+            deliver(entry);
+            continue;
+        }
+        ++unclaimed_;
+        pool_->drop_lease(entry.slot);
+    }
 }
 
 void receive_core::detach_view(view_state& view) noexcept {
@@ -89,6 +100,7 @@ void receive_core::add_counters() noexcept {
 
 std::string receive_core::stalled_by() const {
     if (!active_ || posted_ > 0 || lent_ == 0) return {};
+    if (!had_view_) return "no view was made yet";
     std::string worst;
     std::uint32_t most = 0;
     for_each_view([&](const view_state& view) {

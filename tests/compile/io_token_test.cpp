@@ -50,7 +50,7 @@ void with_every_token(Start start) {
     (void)start(asio::as_tuple(asio::use_awaitable_t<Executor>()));
     start(asio::as_tuple([](std::tuple<error_code, Results...>) {}));
     error_code ec;
-    (void)start(asio::redirect_error(asio::deferred, ec));
+    (void)start(asio::redirect_error(asio::use_awaitable_t<Executor>(), ec));
     start(asio::consign(lvalue, std::make_unique<int>(1)));
     start(asio::bind_executor(asio::system_executor(), lvalue));
     start(asio::bind_allocator(std::allocator<int>(), lvalue));

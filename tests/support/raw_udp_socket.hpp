@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -48,10 +50,27 @@ class raw_udp_socket {
         pollfd p{fd_, POLLIN, 0};
         if (::poll(&p, 1, 5'000) != 1) return {};
         std::vector<std::byte> bytes(65'536);
-        const ssize_t n = ::recv(fd_, bytes.data(), bytes.size(), 0);
+        alignas(cmsghdr) std::array<std::byte, 256> control;
+        iovec piece{bytes.data(), bytes.size()};
+        msghdr m{};
+        m.msg_iov = &piece;
+        m.msg_iovlen = 1;
+        m.msg_control = control.data();
+        m.msg_controllen = control.size();
+        const ssize_t n = ::recvmsg(fd_, &m, 0);
         bytes.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+        note_ip_fields(m);
         return bytes;
     }
+
+    /// From now on receive() also learns TTL and TOS.
+    void ask_for_ip_fields() {
+        const int on = 1;
+        ASSERT_EQ(::setsockopt(fd_, IPPROTO_IP, IP_RECVTTL, &on, sizeof on), 0);
+        ASSERT_EQ(::setsockopt(fd_, IPPROTO_IP, IP_RECVTOS, &on, sizeof on), 0);
+    }
+    int last_ttl() const noexcept { return ttl_; }
+    int last_tos() const noexcept { return tos_; }
 
     static sockaddr_in place(const std::string& address, std::uint16_t port) {
         sockaddr_in a{};
@@ -63,7 +82,15 @@ class raw_udp_socket {
     }
 
   private:
+    void note_ip_fields(msghdr& m) {
+        for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
+            if (c->cmsg_type == IP_TTL) std::memcpy(&ttl_, CMSG_DATA(c), sizeof ttl_);
+            if (c->cmsg_type == IP_TOS) tos_ = *CMSG_DATA(c);
+        }
+    }
+
     int fd_;
+    int ttl_ = -1, tos_ = -1;
 };
 
 } // namespace rocio::test

@@ -46,12 +46,9 @@ class tracker_executor {
     }
 
     template <class Property>
-    auto query(const Property& property)
+    decltype(auto) query(const Property& property)
         const requires boost::asio::can_query_v<const boost::asio::any_io_executor&, Property> {
         return boost::asio::query(inner_, property);
-    }
-    boost::asio::execution_context& query(boost::asio::execution::context_t) const {
-        return boost::asio::query(inner_, boost::asio::execution::context);
     }
     template <class Property>
     tracker_executor require(const Property& property)

@@ -86,7 +86,7 @@ asio::awaitable<error_code> frame_receiver::take_frames() {
         if (ec) co_return ec;
         if (counts_.frames == 0) first_ = batch_[0].received();
         for (std::size_t i = 0; i < n; ++i) {
-            check(batch_[i]);
+            if (!config_.count || counts_.frames < *config_.count) check(batch_[i]);
             batch_[i].release();
         }
         last_ = steady_clock::now();

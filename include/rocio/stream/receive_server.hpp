@@ -20,6 +20,10 @@ namespace rocio {
 /// The receive queue is the flow control: when all slots are held the device answers RNR NAK, the sender waits, and
 /// nothing is lost.
 ///
+/// A frame goes to every view that matches; one that no view takes is returned at once and counted as unclaimed. Frames
+/// that arrive before the server ever had a view wait for the first one, so that `async_connect` followed by
+/// `async_receive` misses nothing; who wants several views makes them before the connection.
+///
 /// Thread safety: all members may be called from any context, one thread at a time per object; views, frames, stop()
 /// and snapshot() are independent of each other.
 template <class Executor = asio::any_io_executor>

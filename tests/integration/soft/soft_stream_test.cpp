@@ -185,5 +185,38 @@ TEST(SoftStream, WhatLeavesIsALegalPacketWithIpId0) {
     }
 }
 
+struct ip_fields {
+    std::uint8_t hop_limit, traffic_class;
+    int expected_ttl;
+};
+
+class IpFields : public ::testing::TestWithParam<ip_fields> {};
+
+TEST_P(IpFields, OfAConnectionAreInEveryPacketShortOrLong) {
+    soft_end a(open_soft("127.30.3.16"), {.timeout = ack_timeout{0}});
+    test::raw_udp_socket peer("127.30.3.17");
+    peer.ask_for_ip_fields();
+    peer_parameters p;
+    p.address = gid::from_v4({127, 30, 3, 17});
+    p.udp_port = peer.port();
+    p.queue_pair = qpn{0x1234};
+    auto attributes = a.towards(p);
+    attributes.hop_limit = GetParam().hop_limit;
+    attributes.traffic_class = GetParam().traffic_class;
+    a.connect(attributes);
+    for (const std::uint32_t size : {10U, 4'000U, 9U}) {
+        ASSERT_EQ(a.post_send(128, size), errc::success);
+        a.turn(std::chrono::steady_clock::now());
+        ASSERT_FALSE(peer.receive().empty());
+        EXPECT_EQ(peer.last_ttl(), GetParam().expected_ttl);
+        EXPECT_EQ(peer.last_tos(), GetParam().traffic_class);
+    }
+    EXPECT_EQ(a.counter("send_errors"), 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(SoftStream, IpFields,
+                         ::testing::Values(ip_fields{64, 0, 64}, ip_fields{7, 104, 7}, ip_fields{255, 8, 255},
+                                           ip_fields{0, 0, 64}, ip_fields{1, 0, 1}, ip_fields{64, 104, 64}));
+
 } // namespace
 } // namespace rocio

@@ -8,7 +8,6 @@
 
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -126,9 +125,7 @@ TEST(UdpLink, CountsADatagramThatCannotBeSentAsTakenAndLost) {
 TEST(UdpLink, SetsHopLimitAndTrafficClassPerDatagram) {
     link_probe a(open_link("127.30.1.13"));
     raw_udp_socket b("127.30.1.14");
-    const int on = 1;
-    ASSERT_EQ(::setsockopt(b.fd(), IPPROTO_IP, IP_RECVTTL, &on, sizeof on), 0);
-    ASSERT_EQ(::setsockopt(b.fd(), IPPROTO_IP, IP_RECVTOS, &on, sizeof on), 0);
+    b.ask_for_ip_fields();
     const destination plain = to("127.30.1.14", b.port());
     destination marked = plain;
     marked.hop_limit = 7;
@@ -139,22 +136,8 @@ TEST(UdpLink, SetsHopLimitAndTrafficClassPerDatagram) {
     ASSERT_EQ(a.link().send({&both[0], 1}, {}), 1U);
 
     const auto fields = [&] {
-        std::array<std::byte, 256> control;
-        std::byte byte;
-        iovec piece{&byte, 1};
-        msghdr m{};
-        m.msg_iov = &piece;
-        m.msg_iovlen = 1;
-        m.msg_control = control.data();
-        m.msg_controllen = control.size();
-        EXPECT_GE(::recvmsg(b.fd(), &m, 0), 0);
-        std::pair<int, int> out{-1, -1};
-        for (cmsghdr* c = CMSG_FIRSTHDR(&m); c != nullptr; c = CMSG_NXTHDR(&m, c)) {
-            if (c->cmsg_type == IP_TTL) std::memcpy(&out.first, CMSG_DATA(c), sizeof(int));
-            if (c->cmsg_type == IP_TOS)
-                out.second = std::to_integer<int>(*reinterpret_cast<std::byte*>(CMSG_DATA(c)));
-        }
-        return out;
+        EXPECT_EQ(b.receive().size(), bytes.size());
+        return std::pair(b.last_ttl(), b.last_tos());
     };
     EXPECT_EQ(fields(), std::pair(7, 104));
     EXPECT_EQ(fields(), std::pair(64, 0));
@@ -182,6 +165,25 @@ TEST(UdpLink, HasTheReceiveBufferItIsAskedForOrSaysWhatTheSystemGrants) {
     EXPECT_EQ(error.code, errc::limit_exceeded);
     EXPECT_THAT(error.text, ::testing::HasSubstr("receive_buffer"));
     EXPECT_EQ(out, nullptr);
+}
+
+TEST(UdpLink, ReadsBatchesWhileTheyComeAndSinglesAfterwards) {
+    link_probe a(open_link("127.30.1.20")), b(open_link("127.30.1.21"));
+    std::array<received_datagram, 16> batch;
+    const auto rounds = [&](int n, std::size_t datagrams) {
+        std::size_t calls = 0;
+        for (int i = 0; i < n; ++i) {
+            a.send_many(to("127.30.1.21"), datagrams);
+            for (std::size_t left = datagrams; left != 0; ++calls) left -= b.link().receive(batch, {});
+        }
+        return calls;
+    };
+    EXPECT_EQ(rounds(1, 1), 1U);
+    rounds(2, 10); // learns
+    EXPECT_EQ(rounds(10, 10), 10U) << "one call for ten";
+    rounds(8, 1); // learns again
+    for (int i = 0; i < 8; ++i) EXPECT_EQ(b.link().receive(batch, {}), 0U);
+    EXPECT_EQ(rounds(1, 3), 3U) << "short datagrams singly";
 }
 
 TEST(UdpLink, IsReadableWhenSomethingWaits) {

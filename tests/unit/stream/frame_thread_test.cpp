@@ -127,7 +127,8 @@ TEST_F(frame_thread_test, snapshot_from_any_thread_while_frames_come) {
     constexpr std::uint32_t frames = 2000;
     busy_poll_thread data_plane;
     receive_server server(data_plane.get_executor(), config());
-    connect(server); // no view: every frame is unclaimed and goes back at once
+    auto other = server.channel(200); // not theirs: every frame is unclaimed and goes back at once
+    connect(server);
     std::thread sender([&] { feed(frames); });
     std::uint64_t last = 0;
     while (last < frames) {

@@ -56,7 +56,7 @@ TEST_F(receive_server_test, frame_is_where_the_device_put_it) {
     EXPECT_LT(got.payload().data(), slab.data() + slab.size());
 }
 
-TEST_F(receive_server_test, returned_slots_are_posted_again_in_one_chain) {
+TEST_F(receive_server_test, returned_slots_are_posted_again_each_once) {
     auto& s = connected_server();
     std::vector<frame> held;
     for (std::uint32_t i = 0; i < depth; ++i) {
@@ -69,7 +69,7 @@ TEST_F(receive_server_test, returned_slots_are_posted_again_in_one_chain) {
     const auto calls = dev->calls(device_call::post_receive);
     held.clear();
     run_until([&] { return dev->posted_receives(pair) == depth; });
-    EXPECT_EQ(dev->calls(device_call::post_receive), calls + 1);
+    EXPECT_EQ(dev->calls(device_call::post_receive), calls + depth);
 }
 
 TEST_F(receive_server_test, second_lease_keeps_the_slot) {
@@ -93,6 +93,20 @@ TEST_F(receive_server_test, frame_without_a_view_is_returned_and_counted) {
     ASSERT_TRUE(peer_sends("nobody's", imm(0, 1)));
     run_until([&] { return dev->posted_receives(pair) == depth && s.snapshot().unclaimed == 1; });
     EXPECT_EQ(s.snapshot().rx_frame_count, 1U);
+}
+
+TEST_F(receive_server_test, frames_before_the_first_view_wait_for_it) {
+    auto& s = connected_server();
+    ASSERT_TRUE(peer_sends("early", imm(0, 1)));
+    ASSERT_TRUE(peer_sends("other", imm(1, 2)));
+    run_until([&] { return s.snapshot().rx_frame_count == 2; });
+    EXPECT_EQ(s.snapshot().unclaimed, 0U);
+    auto one = s.channel(1);
+    std::string got;
+    one.async_receive([&](const error_code&, frame f) { got = text_of(f); });
+    run_until([&] { return !got.empty() && dev->posted_receives(pair) == depth; });
+    EXPECT_EQ(got, "early");
+    EXPECT_EQ(s.snapshot().unclaimed, 1U);
 }
 
 TEST_F(receive_server_test, message_without_immediate_is_refused_and_its_slot_posted_again) {

@@ -61,6 +61,7 @@ class receive_core final : public completion_sink,
 
     error_info open();
     void receive(const work_completion& completion) noexcept;
+    void deliver(const queued_frame& entry) noexcept;
     void refuse(std::uint32_t slot, std::uint64_t& counter) noexcept;
     std::uint32_t count_views(std::uint8_t channel) const noexcept;
     void post_free_slots() noexcept;
@@ -90,6 +91,8 @@ class receive_core final : public completion_sink,
     std::uint32_t lent_ = 0;
 
     std::vector<view_state*> all_views_;
+    bool had_view_ = false;
+    std::vector<queued_frame> early_; ///< Arrived before there was any view; each holds one lease.
     std::array<std::vector<view_state*>, 256> channel_views_;
 
     phase phase_ = phase::idle;
