@@ -63,28 +63,9 @@ function(rocio_use_pch target kind)
   endif()
 endfunction()
 
-# DEV-ONLY-BEGIN
-function(rocio_existing var)
-  set(kept "")
-  foreach(f IN LISTS ${var})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} OR IS_ABSOLUTE ${f} OR f MATCHES "^\\$")
-      list(APPEND kept ${f})
-    else()
-      message(STATUS "missing source ${f}")
-    endif()
-  endforeach()
-  if(NOT kept)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
-    set(kept ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
-  endif()
-  set(${var} ${kept} PARENT_SCOPE)
-endfunction()
-# DEV-ONLY-END
-
 # rocio_room(NAME SOURCES … ROOMS … LINK …): the static library rocio_room_NAME, which tests link on its own.
 function(rocio_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;ROOMS;LINK" ${ARGN})
-  rocio_existing(ARG_SOURCES) # DEV-ONLY
   add_library(rocio_room_${name} STATIC ${ARG_SOURCES})
   target_include_directories(rocio_room_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
   list(TRANSFORM ARG_ROOMS PREPEND rocio_room_)
@@ -104,7 +85,6 @@ function(rocio_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  rocio_existing(ARG_SOURCES) # DEV-ONLY
   add_executable(${name} ${ARG_SOURCES})
   set(uses_asio OFF)
   foreach(room IN LISTS ARG_ROOMS)

@@ -1,5 +1,5 @@
-// Two queue pairs in one program, each on a user-space device of its own, connected over TCP and used with co_await.
-// Run it as it is: no NIC, no kernel module, no root.
+// Two queue pairs in one program, each on a user-space device of its own, connected over TCP and used with
+// co_await. Run it as it is: no NIC, no kernel module, no root.
 
 #include <rocio/connect/async_connect.hpp>
 #include <rocio/connect/tcp_rendezvous.hpp>

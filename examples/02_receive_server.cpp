@@ -1,5 +1,5 @@
-// Receives an FPGA's stream: frames arrive where the device put them, by channel, and go back when the lease ends.
-// The FPGA here is a queue pair of the same program; `rocio emulate` is a better one.
+// Receives an FPGA's stream: frames arrive where the device put them, by channel, and go back when the lease
+// ends. The FPGA here is a queue pair of the same program; `rocio emulate` is a better one.
 
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/io/memory_region.hpp>

@@ -1,6 +1,6 @@
-// An application that was there before: a TCP echo server with signals and a timer. The five lines marked "rocio" add
-// a stream from an FPGA to it. With --spin the same io_context polls for the lowest latency; sockets, signals and
-// timers go on working.
+// An application that was there before: a TCP echo server with signals and a timer. The five lines marked
+// "rocio" add a stream from an FPGA to it. With --spin the same io_context polls for the lowest latency;
+// sockets, signals and timers go on working.
 //
 //     03_existing_app [--spin]        and, as the FPGA:  rocio emulate --peer 127.0.0.1:18515
 
@@ -16,8 +16,8 @@
 #include <string_view>
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 using asio::use_awaitable;
+using asio::ip::tcp;
 
 namespace {
 
@@ -75,7 +75,8 @@ int main(int argc, char** argv) {
         asio::steady_timer timer(context);
         asio::signal_set signals(context, SIGINT, SIGTERM);
         rocio::receive_server server(context, {.device = rocio::open_device("soft:127.0.3.1")}); // rocio 1
-        rocio::tcp_listener listener(context, {.endpoint = {asio::ip::address_v4::loopback(), port}}); // rocio 2
+        rocio::tcp_listener listener(context,
+                                     {.endpoint = {asio::ip::address_v4::loopback(), port}});      // rocio 2
         if (spin) rocio::completion_engine::of(context).set_policy(rocio::polling_policy::spin()); // rocio 3
 
         asio::co_spawn(context, serve_echo(acceptor, seen), asio::detached);
@@ -90,7 +91,8 @@ int main(int argc, char** argv) {
         std::cout << "echo on " << acceptor.local_endpoint() << ", stream on " << listener.local_endpoint()
                   << std::endl;
         context.run();
-        std::cout << seen.echoed << " bytes echoed, " << seen.ticks << " ticks, " << seen.frames << " frames\n";
+        std::cout << seen.echoed << " bytes echoed, " << seen.ticks << " ticks, " << seen.frames
+                  << " frames\n";
     } catch (const std::exception& e) {
         std::cerr << "03_existing_app: " << e.what() << "\n";
         return 1;

@@ -1,7 +1,7 @@
-#include <rocio/connect/async_connect.hpp>
-
 #include "connect/connection.hpp"
 #include "connect/control_plane.hpp"
+
+#include <rocio/connect/async_connect.hpp>
 
 namespace rocio::detail {
 

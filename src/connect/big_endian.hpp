@@ -32,8 +32,8 @@ class big_endian_writer {
     std::vector<std::byte>& out_;
 };
 
-/// Takes big-endian numbers from the front of a span. Reading beyond its end gives zeros and makes ok() false for
-/// good, so it is enough to ask once at the end.
+/// Takes big-endian numbers from the front of a span. Reading beyond its end gives zeros and makes ok() false
+/// for good, so it is enough to ask once at the end.
 class big_endian_reader {
   public:
     explicit big_endian_reader(std::span<const std::byte> in) noexcept : in_(in) {}
@@ -43,7 +43,8 @@ class big_endian_reader {
     std::uint32_t u32() noexcept { return static_cast<std::uint32_t>(get(4)); }
     std::uint64_t u64() noexcept { return get(8); }
     void bytes(std::span<std::byte> out) noexcept {
-        if (take(out.size())) std::copy_n(in_.begin() + static_cast<std::ptrdiff_t>(at_ - out.size()), out.size(), out.begin());
+        if (take(out.size()))
+            std::copy_n(in_.begin() + static_cast<std::ptrdiff_t>(at_ - out.size()), out.size(), out.begin());
     }
 
     bool ok() const noexcept { return ok_; }

@@ -12,15 +12,16 @@ auto step(asio::cancellation_slot slot, Start start) {
     return asio::async_initiate<decltype(as_result), Signature>(
         [slot, start = std::move(start)](auto handler) mutable {
             const asio::any_io_executor strand = asio::get_associated_executor(handler);
-            start(async::control_handler<Signature>(asio::bind_cancellation_slot(slot, std::move(handler)), strand));
+            start(async::control_handler<Signature>(asio::bind_cancellation_slot(slot, std::move(handler)),
+                                                    strand));
         },
         as_result);
 }
 
 } // namespace
 
-/// Held by the target for the attempt; by the next one, for the standing connection, it is replaced, so that its end
-/// alone means nothing.
+/// Held by the target for the attempt; by the next one, for the standing connection, it is replaced, so that
+/// its end alone means nothing.
 class connection::attempt_watch : public liveness {
   public:
     explicit attempt_watch(std::shared_ptr<connection> c) noexcept : connection_(std::move(c)) {}
@@ -57,7 +58,9 @@ void connection::post(void (connection::*what)()) {
     if (strand_) asio::post(*strand_, [self = shared_from_this(), what] { ((*self).*what)(); });
 }
 
-void connection::request_cancel() { post(&connection::on_cancel); }
+void connection::request_cancel() {
+    post(&connection::on_cancel);
+}
 
 void connection::on_cancel() {
     if (standing_) return;
@@ -74,7 +77,9 @@ void connection::release() noexcept {
     }
 }
 
-void connection::interrupt() { signal_.emit(asio::cancellation_type::all); }
+void connection::interrupt() {
+    signal_.emit(asio::cancellation_type::all);
+}
 
 error_info connection::failure(const error_code& ec, const any_handshake& how) const {
     if (given_up()) return {asio::error::operation_aborted, {}};
@@ -96,8 +101,8 @@ task<error_info> connection::attempt(connectable& target, any_handshake& how, bo
     if (auto e = validate(peer)) co_return e;
     if (auto e = target.establish(peer)) co_return e;
 
-    auto [ready] = co_await step<void(error_code)>(signal_.slot(),
-                                                   [&how](auto h) { how.async_ready(std::move(h)); });
+    auto [ready] =
+        co_await step<void(error_code)>(signal_.slot(), [&how](auto h) { how.async_ready(std::move(h)); });
     co_return failure(ready, how);
 }
 
@@ -105,10 +110,11 @@ task<void> connection::give_up(connectable& target, any_handshake& how, const er
     if (began) {
         // The signal is spent: the goodbye is not to be cancelled by what ended the attempt.
         co_await step<void(error_code)>({}, [&how](auto h) { how.async_release(std::move(h)); });
-        target.disconnected(why);
-    } else if (why.code != errc::already_connected && why.code != asio::error::operation_aborted) {
-        target.disconnected(why);
+    } else if (why.code == errc::already_connected || why.code == asio::error::operation_aborted) {
+        co_return; // The target's connection, or its end, is not ours.
     }
+    // A target that was closed meanwhile may be connecting anew already.
+    if (!released_) target.disconnected(why);
 }
 
 task<void> connection::keep_watch(any_handshake& how) {
@@ -121,8 +127,8 @@ task<void> connection::keep_watch(any_handshake& how) {
     co_await step<void(error_code)>({}, [&how](auto h) { how.async_release(std::move(h)); });
 }
 
-task<void> connection::run(std::shared_ptr<connection> self, std::shared_ptr<connectable> target, any_handshake how,
-                           async::control_handler<void(error_code)> handler) {
+task<void> connection::run(std::shared_ptr<connection> self, std::shared_ptr<connectable> target,
+                           any_handshake how, async::control_handler<void(error_code)> handler) {
     const lifetime here(*self);
     bool began = false;
     error_info why{};

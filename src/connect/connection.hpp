@@ -14,9 +14,10 @@
 
 namespace rocio::detail {
 
-/// One connection from the first step to the goodbye: what its coroutine, the user's cancellation slot and the target's
-/// liveness share. It owns neither the target nor the handshake, so there is no cycle; the handshake lives in the
-/// coroutine. The target and the slot may outlive the context, so the strand goes with the coroutine.
+/// One connection from the first step to the goodbye: what its coroutine, the user's cancellation slot and
+/// the target's liveness share. It owns neither the target nor the handshake, so there is no cycle; the
+/// handshake lives in the coroutine. The target and the slot may outlive the context, so the strand goes with
+/// the coroutine.
 class connection : public std::enable_shared_from_this<connection> {
   public:
     explicit connection(const control_strand& strand) : strand_(strand) {}
@@ -26,8 +27,8 @@ class connection : public std::enable_shared_from_this<connection> {
     /// The target was closed or connected anew: nothing more is said to it. Any thread, also under its lock.
     void release() noexcept;
 
-    static task<void> run(std::shared_ptr<connection> self, std::shared_ptr<connectable> target, any_handshake how,
-                          async::control_handler<void(error_code)> handler);
+    static task<void> run(std::shared_ptr<connection> self, std::shared_ptr<connectable> target,
+                          any_handshake how, async::control_handler<void(error_code)> handler);
 
   private:
     class attempt_watch;

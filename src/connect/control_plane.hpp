@@ -9,8 +9,8 @@
 
 namespace rocio::detail {
 
-/// One strand per context, on which all connections are made and watched. A connection's end and the next attempt
-/// on the same queue pair are thereby in order, also when several threads run the context.
+/// One strand per context, on which all connections are made and watched. A connection's end and the next
+/// attempt on the same queue pair are thereby in order, also when several threads run the context.
 class control_plane final : public asio::execution_context::service {
   public:
     using key_type = control_plane;

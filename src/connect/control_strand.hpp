@@ -29,7 +29,8 @@ using steady_clock = std::chrono::steady_clock;
 using control_strand = asio::strand<asio::any_io_executor>;
 using control_socket = asio::basic_stream_socket<asio::ip::tcp, control_strand>;
 using control_acceptor = asio::basic_socket_acceptor<asio::ip::tcp, control_strand>;
-using control_timer = asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, control_strand>;
+using control_timer =
+    asio::basic_waitable_timer<steady_clock, asio::wait_traits<steady_clock>, control_strand>;
 
 template <class T>
 using task = asio::awaitable<T, control_strand>;
@@ -37,8 +38,8 @@ using task = asio::awaitable<T, control_strand>;
 inline constexpr asio::as_tuple_t<asio::use_awaitable_t<control_strand>> as_result{
     asio::use_awaitable_t<control_strand>{}};
 
-/// The code of an exception that ended a coroutine. One that is neither std::bad_alloc nor a system_error is a defect
-/// and goes on.
+/// The code of an exception that ended a coroutine. One that is neither std::bad_alloc nor a system_error is
+/// a defect and goes on.
 inline error_code code_of(const std::exception_ptr& e) {
     try {
         std::rethrow_exception(e);
@@ -61,8 +62,8 @@ void run_task(const control_strand& strand, task<std::tuple<error_code, Results.
                    });
 }
 
-/// Lets a handler's cancellation slot reach `to`, whose request_cancel() may be called from any thread. What stays in the
-/// slot holds nothing of the context, which may be gone before the user's signal.
+/// Lets a handler's cancellation slot reach `to`, whose request_cancel() may be called from any thread. What
+/// stays in the slot holds nothing of the context, which may be gone before the user's signal.
 template <class T>
 void relay_cancellation(asio::cancellation_slot slot, const std::shared_ptr<T>& to) {
     if (!slot.is_connected()) return;
@@ -73,7 +74,8 @@ void relay_cancellation(asio::cancellation_slot slot, const std::shared_ptr<T>& 
     });
 }
 
-/// What a cancellation finds of an operation of `Owner`, which has strand() and on_cancel(operation&) and outlives it.
+/// What a cancellation finds of an operation of `Owner`, which has strand() and on_cancel(operation&) and
+/// outlives it.
 template <class Owner>
 class cancellable_operation : public std::enable_shared_from_this<cancellable_operation<Owner>> {
   public:

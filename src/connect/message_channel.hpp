@@ -11,8 +11,8 @@
 
 namespace rocio::detail {
 
-/// Whole rendezvous messages over a socket. What a cancelled read or write leaves half done is kept, so that the next
-/// one goes on where it stopped: cancellation never loses a message's beginning.
+/// Whole rendezvous messages over a socket. What a cancelled read or write leaves half done is kept, so that
+/// the next one goes on where it stopped: cancellation never loses a message's beginning.
 class message_channel {
   public:
     explicit message_channel(const control_strand& strand) : socket_(strand) {}
@@ -30,8 +30,8 @@ class message_channel {
     /// Writes what the kernel takes at once. A broken connection shows when it is read.
     void try_flush();
 
-    /// Waits for one message. asio::error::eof when the other side closed; operation_aborted when the step is over; the
-    /// codes of rendezvous::decode() when what came is no message.
+    /// Waits for one message. asio::error::eof when the other side closed; operation_aborted when the step is
+    /// over; the codes of rendezvous::decode() when what came is no message.
     task<error_info> read(rendezvous::message& out, const step_guard& step);
     /// Reads away what comes until the other side closes.
     task<void> discard(const step_guard& step);
@@ -40,7 +40,9 @@ class message_channel {
     error_code take(message_channel& other);
 
   private:
-    void put(const std::vector<std::byte>& bytes) { outbox_.insert(outbox_.end(), bytes.begin(), bytes.end()); }
+    void put(const std::vector<std::byte>& bytes) {
+        outbox_.insert(outbox_.end(), bytes.begin(), bytes.end());
+    }
     /// False: more bytes are needed for a message.
     bool next(rendezvous::message& out, error_info& error);
 

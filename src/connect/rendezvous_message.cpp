@@ -13,7 +13,9 @@ constexpr std::uint32_t magic = 0x524F4349; // "ROCI"
 constexpr std::size_t refusal_head = 4;
 constexpr std::uint8_t exact_icrc_flag = 1;
 
-error_info malformed(std::string text) { return {errc::handshake_malformed, std::move(text)}; }
+error_info malformed(std::string text) {
+    return {errc::handshake_malformed, std::move(text)};
+}
 
 error_info out_of_range(const char* field, std::uint64_t value, const char* allowed) {
     return {errc::invalid_peer_parameters,
@@ -98,7 +100,8 @@ error_info get_offer(big_endian_reader& r, offer& o) {
 error_info get_refusal(big_endian_reader& r, refusal& out) {
     out.reason = static_cast<refusal_reason>(r.u16());
     const std::size_t length = r.u16();
-    if (!r.ok() || length > max_refusal_text || length > r.left()) return malformed("a refusal with a bad length");
+    if (!r.ok() || length > max_refusal_text || length > r.left())
+        return malformed("a refusal with a bad length");
     std::string text(length, '\0');
     r.bytes(std::as_writable_bytes(std::span(text)));
     out.text = printable(text);
@@ -106,8 +109,8 @@ error_info get_refusal(big_endian_reader& r, refusal& out) {
 }
 
 std::string takes(const char* sender, std::uint32_t bytes, const char* receiver, std::uint32_t slot) {
-    return std::string("the ") + sender + " side sends messages of up to " + std::to_string(bytes) + " bytes, the " +
-           receiver + " side takes at most " + std::to_string(slot) +
+    return std::string("the ") + sender + " side sends messages of up to " + std::to_string(bytes) +
+           " bytes, the " + receiver + " side takes at most " + std::to_string(slot) +
            ": lower the sender's largest message or raise the receiver's max_payload";
 }
 
@@ -142,7 +145,9 @@ frame find_frame(std::span<const std::byte> received) {
     if (received.size() < header_size) return {};
     const std::size_t size = big_endian_reader(received.subspan(6, 2)).u16();
     if (size < header_size || size > max_message_size) {
-        return {malformed("a message of " + std::to_string(size) + " bytes is announced, allowed are 8..4096"), 0};
+        return {
+            malformed("a message of " + std::to_string(size) + " bytes is announced, allowed are 8..4096"),
+            0};
     }
     return {{}, received.size() < size ? 0 : size};
 }
@@ -150,7 +155,8 @@ frame find_frame(std::span<const std::byte> received) {
 error_info decode(std::span<const std::byte> whole, message& out) {
     const auto found = find_frame(whole);
     if (found.error) return found.error;
-    if (found.size == 0) return malformed("a message of " + std::to_string(whole.size()) + " bytes is cut short");
+    if (found.size == 0)
+        return malformed("a message of " + std::to_string(whole.size()) + " bytes is cut short");
     big_endian_reader r(whole.first(found.size));
     (void)r.u32();
     const auto version = r.u8();
@@ -177,13 +183,19 @@ refusal_reason reason_of(const error_code& ec) noexcept {
 
 errc error_of(refusal_reason reason) noexcept {
     switch (reason) {
-    case refusal_reason::malformed: return errc::handshake_malformed;
-    case refusal_reason::version: return errc::version_mismatch;
-    case refusal_reason::parameters: return errc::invalid_peer_parameters;
-    case refusal_reason::geometry: return errc::geometry_mismatch;
-    case refusal_reason::path_mtu: return errc::path_mtu_mismatch;
+    case refusal_reason::malformed:
+        return errc::handshake_malformed;
+    case refusal_reason::version:
+        return errc::version_mismatch;
+    case refusal_reason::parameters:
+        return errc::invalid_peer_parameters;
+    case refusal_reason::geometry:
+        return errc::geometry_mismatch;
+    case refusal_reason::path_mtu:
+        return errc::path_mtu_mismatch;
     case refusal_reason::busy:
-    case refusal_reason::application: break;
+    case refusal_reason::application:
+        break;
     }
     return errc::refused_by_peer;
 }
@@ -203,8 +215,9 @@ peer_parameters peer_of(const offer& o) {
 
 error_info check_fit(const offer& connecting, const offer& listening) {
     if (connecting.side.path_mtu != listening.side.path_mtu) {
-        return {errc::path_mtu_mismatch, "the connecting side has path MTU " + to_string(connecting.side.path_mtu) +
-                                             ", the listening side " + to_string(listening.side.path_mtu) +
+        return {errc::path_mtu_mismatch, "the connecting side has path MTU " +
+                                             to_string(connecting.side.path_mtu) + ", the listening side " +
+                                             to_string(listening.side.path_mtu) +
                                              ": set path_mtu of both to the smaller one"};
     }
     const auto exceeds = [](std::uint32_t sends, std::uint32_t takes_at_most) {

@@ -43,9 +43,9 @@
 //       82      2  zero, ignored
 //       84      4  milliseconds of silence after which this side takes the other for lost, 0: never
 //
-// Body of refuse, the same in every version: 2 bytes reason, 2 bytes length n of the text (0..256), n bytes of text.
-// ready, bye and ping have no body. A version may append fields to a body: what follows the known ones is ignored, and
-// so are kinds that are not known.
+// Body of refuse, the same in every version: 2 bytes reason, 2 bytes length n of the text (0..256), n bytes
+// of text. ready, bye and ping have no body. A version may append fields to a body: what follows the known
+// ones is ignored, and so are kinds that are not known.
 
 namespace rocio::rendezvous {
 
@@ -87,7 +87,9 @@ struct message {
 };
 
 std::vector<std::byte> encode(const message& m);
-inline std::vector<std::byte> encode(message_kind bare) { return encode(message{bare, {}, {}}); }
+inline std::vector<std::byte> encode(message_kind bare) {
+    return encode(message{bare, {}, {}});
+}
 
 /// What the bytes received so far hold.
 struct frame {
@@ -99,7 +101,8 @@ struct frame {
 frame find_frame(std::span<const std::byte> received);
 
 /// Decodes one whole message as found by find_frame(). Errors: errc::version_mismatch (never for a refuse),
-/// errc::handshake_malformed, errc::invalid_peer_parameters, all with a sentence. An unknown kind is no error.
+/// errc::handshake_malformed, errc::invalid_peer_parameters, all with a sentence. An unknown kind is no
+/// error.
 error_info decode(std::span<const std::byte> whole, message& out);
 
 refusal_reason reason_of(const error_code& ec) noexcept;
@@ -111,8 +114,8 @@ std::string printable(std::string_view text);
 /// The numbers of an offer as the other side needs them.
 peer_parameters peer_of(const offer& o);
 
-/// Whether the two sides can work together: path MTU, and the largest message of each against what the other takes.
-/// The sentence reads the same on both sides. errc::path_mtu_mismatch, errc::geometry_mismatch.
+/// Whether the two sides can work together: path MTU, and the largest message of each against what the other
+/// takes. The sentence reads the same on both sides. errc::path_mtu_mismatch, errc::geometry_mismatch.
 error_info check_fit(const offer& connecting, const offer& listening);
 
 } // namespace rocio::rendezvous

@@ -1,6 +1,6 @@
-#include <rocio/connect/detail/static_session.hpp>
-
 #include "connect/control_strand.hpp"
+
+#include <rocio/connect/detail/static_session.hpp>
 
 namespace rocio::detail {
 
@@ -9,7 +9,9 @@ class static_session {
     using operation = cancellable_operation<static_session>;
 
     static_session(const asio::any_io_executor& executor, const peer_parameters& peer)
-        : strand_(asio::make_strand(executor)), never_(strand_, steady_clock::time_point::max()), peer_(peer) {}
+        : strand_(asio::make_strand(executor)),
+          never_(strand_, steady_clock::time_point::max()),
+          peer_(peer) {}
 
     const control_strand& strand() const noexcept { return strand_; }
     const peer_parameters& peer() const noexcept { return peer_; }

@@ -6,13 +6,15 @@
 
 namespace rocio::detail {
 
-/// Ends what `socket` waits for when the time has come. Lives in the coroutine that waits, on the socket's strand.
-/// The time may run out, or a cancellation come, just as a wait was done: ask over() before the next one begins.
+/// Ends what `socket` waits for when the time has come. Lives in the coroutine that waits, on the socket's
+/// strand. The time may run out, or a cancellation come, just as a wait was done: ask over() before the next
+/// one begins.
 class step_guard {
   public:
     /// `cancelled` is set by whoever cancels the operation; it must outlive this object.
     step_guard(control_socket& socket, steady_clock::time_point at, const bool& cancelled)
-        : cancelled_(cancelled), timer_(socket.get_executor(), at),
+        : cancelled_(cancelled),
+          timer_(socket.get_executor(), at),
           state_(std::make_shared<state>(state{&socket, false})) {
         timer_.async_wait([s = state_](const error_code& ec) {
             if (ec || !s->socket) return;

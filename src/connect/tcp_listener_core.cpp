@@ -45,12 +45,17 @@ class tcp_listener_core::attendance {
 };
 
 tcp_listener_core::tcp_listener_core(const asio::any_io_executor& executor, const tcp_listener_config& config)
-    : strand_(asio::make_strand(executor)), config_(config), executor_(executor), acceptor_(strand_),
-      door_(strand_, steady_clock::time_point::max()), pause_(strand_) {
+    : strand_(asio::make_strand(executor)),
+      config_(config),
+      executor_(executor),
+      acceptor_(strand_),
+      door_(strand_, steady_clock::time_point::max()),
+      pause_(strand_) {
     throw_if(validate(config));
     const char* what = "";
     if (const auto ec = open_acceptor(acceptor_, config.endpoint, what)) {
-        throw exception({ec, "cannot listen at " + to_text(config.endpoint) + ": " + what + ": " + ec.message()});
+        throw exception(
+            {ec, "cannot listen at " + to_text(config.endpoint) + ": " + what + ": " + ec.message()});
     }
     local_ = acceptor_.local_endpoint();
     native_ = acceptor_.native_handle();
@@ -65,9 +70,10 @@ void tcp_listener_core::note(log_level level, const std::string& text) const {
     if (config_.log) config_.log->write(level, "connect", text);
 }
 
-// A waiter sleeps on the door's timer and not in a list of handlers: an unfinished one is then destroyed with its
-// context like any other operation.
-task<tcp_listener_core::accept_result> tcp_listener_core::accept(tcp_listener_ptr self, std::shared_ptr<waiter> me) {
+// A waiter sleeps on the door's timer and not in a list of handlers: an unfinished one is then destroyed with
+// its context like any other operation.
+task<tcp_listener_core::accept_result> tcp_listener_core::accept(tcp_listener_ptr self,
+                                                                 std::shared_ptr<waiter> me) {
     if (self->closed_) co_return accept_result{asio::error::bad_descriptor, nullptr};
     const attendance here(*self);
     const auto round = self->cancel_round_;
@@ -86,7 +92,9 @@ task<tcp_listener_core::accept_result> tcp_listener_core::accept(tcp_listener_pt
     }
 }
 
-void tcp_listener_core::call_in() { door_.cancel(); }
+void tcp_listener_core::call_in() {
+    door_.cancel();
+}
 
 void tcp_listener_core::cancel_all() {
     ++cancel_round_;
@@ -174,7 +182,8 @@ void tcp_listener_core::make_room() {
     const auto oldest = unfinished_.front();
     unfinished_.pop_front();
     oldest->dropped = true;
-    const message busy{message_kind::refuse, {}, {rendezvous::refusal_reason::busy, "too many connections at once"}};
+    const message busy{
+        message_kind::refuse, {}, {rendezvous::refusal_reason::busy, "too many connections at once"}};
     send_at_once(oldest->channel.socket(), rendezvous::encode(busy));
     close_gently(oldest->channel.socket());
     const std::lock_guard held(mutex_);
@@ -183,8 +192,8 @@ void tcp_listener_core::make_room() {
 
 task<void> tcp_listener_core::hear_hello(tcp_listener_ptr self, newcomer_ptr who) {
     message m;
-    const step_guard guard(who->channel.socket(), steady_clock::now() + self->config_.handshake.exchange_deadline,
-                           who->dropped);
+    const step_guard guard(who->channel.socket(),
+                           steady_clock::now() + self->config_.handshake.exchange_deadline, who->dropped);
     const auto e = co_await who->channel.read(m, guard);
     if (who->dropped) co_return;
     self->unfinished_.remove(who);
@@ -267,8 +276,12 @@ void abandon(tcp_listener_ptr&& listener) noexcept {
     }
 }
 
-asio::ip::tcp::endpoint local_endpoint_of(const tcp_listener_ptr& listener) { return listener->local_endpoint(); }
+asio::ip::tcp::endpoint local_endpoint_of(const tcp_listener_ptr& listener) {
+    return listener->local_endpoint();
+}
 
-tcp_listener_snapshot snapshot_of(const tcp_listener_ptr& listener) { return listener->snapshot(); }
+tcp_listener_snapshot snapshot_of(const tcp_listener_ptr& listener) {
+    return listener->snapshot();
+}
 
 } // namespace rocio::detail

@@ -15,8 +15,8 @@
 
 namespace rocio::detail {
 
-/// Takes connections and hears their hellos. Runs on its strand; config, counters and the listening socket's number are
-/// open to other threads.
+/// Takes connections and hears their hellos. Runs on its strand; config, counters and the listening socket's
+/// number are open to other threads.
 class tcp_listener_core : public std::enable_shared_from_this<tcp_listener_core> {
   public:
     using waiter = cancellable_operation<tcp_listener_core>; ///< One async_accept().

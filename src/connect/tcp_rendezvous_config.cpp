@@ -11,8 +11,8 @@ using namespace std::chrono_literals;
 
 error_info check(const char* name, std::chrono::milliseconds value, std::chrono::milliseconds least) {
     if (value >= least && value <= 1h) return {};
-    return {errc::invalid_argument, std::string(name) + " is " + std::to_string(value.count()) + " ms, allowed are " +
-                                        std::to_string(least.count()) + "..3600000"};
+    return {errc::invalid_argument, std::string(name) + " is " + std::to_string(value.count()) +
+                                        " ms, allowed are " + std::to_string(least.count()) + "..3600000"};
 }
 
 } // namespace
@@ -27,7 +27,8 @@ error_info validate(const tcp_rendezvous_config& config) {
 }
 
 error_info validate(const tcp_listener_config& config) {
-    if (config.max_unfinished == 0) return {errc::invalid_argument, "max_unfinished is 0, at least 1 is needed"};
+    if (config.max_unfinished == 0)
+        return {errc::invalid_argument, "max_unfinished is 0, at least 1 is needed"};
     return validate(config.handshake);
 }
 

@@ -17,8 +17,12 @@ void tcp_session::on_cancel(const operation& op) {
 
 tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                          const tcp_rendezvous_config& config)
-    : strand_(asio::make_strand(executor)), channel_(strand_), idle_(strand_, steady_clock::time_point::max()),
-      peer_(peer), config_(config), connecting_(true) {}
+    : strand_(asio::make_strand(executor)),
+      channel_(strand_),
+      idle_(strand_, steady_clock::time_point::max()),
+      peer_(peer),
+      config_(config),
+      connecting_(true) {}
 
 tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                          const tcp_rendezvous_config& config, const rendezvous::offer& hello)
@@ -38,13 +42,16 @@ error_info tcp_session::remember(error_info e) {
     return e;
 }
 
-error_info tcp_session::misused(const char* what) { return remember({errc::invalid_state, what}); }
+error_info tcp_session::misused(const char* what) {
+    return remember({errc::invalid_state, what});
+}
 
 void tcp_session::interrupt() {
     if (current_) current_->cancel();
 }
 
-tcp_session::step tcp_session::begin(const char* waits_for, const char* name, std::chrono::milliseconds limit) const {
+tcp_session::step tcp_session::begin(const char* waits_for, const char* name,
+                                     std::chrono::milliseconds limit) const {
     const auto at = steady_clock::now() + limit;
     if (at <= all_until_) return {waits_for, name, limit, at};
     return {waits_for, "total_deadline", config_.total_deadline, all_until_};
@@ -59,8 +66,8 @@ error_info tcp_session::judge(error_info e, const step& s, const step_guard& gua
                                                ") in vain for " + peer + " to " + s.waits_for};
     }
     if (e.code.category() == error_category()) return e;
-    return {errc::peer_lost, peer + " ended the TCP connection when it should " + s.waits_for + " (" +
-                                 e.code.message() + ")"};
+    return {errc::peer_lost,
+            peer + " ended the TCP connection when it should " + s.waits_for + " (" + e.code.message() + ")"};
 }
 
 error_info tcp_session::turn_away(error_info e) {
@@ -104,8 +111,8 @@ task<error_info> tcp_session::tell(message m, const step& s, const step_guard& g
 task<error_info> tcp_session::hear(message_kind kind, message& out, const step& s, const step_guard& guard) {
     for (;;) {
         const auto e = judge(co_await channel_.read(out, guard), s, guard);
-        const bool garbled = e && e.code.category() == error_category() && e.code != errc::handshake_timed_out &&
-                             e.code != errc::peer_lost;
+        const bool garbled = e && e.code.category() == error_category() &&
+                             e.code != errc::handshake_timed_out && e.code != errc::peer_lost;
         if (garbled) co_return turn_away(e);
         if (e || out.kind == kind) co_return e;
         if (out.kind >= message_kind::ping) continue; // A sign of life, or a kind of a later version.
@@ -146,8 +153,9 @@ task<error_info> tcp_session::agree_to_start(const operation& op) {
 task<tcp_session::exchange_result> tcp_session::exchange(tcp_session_ptr self, operation_ptr op,
                                                          local_parameters local) {
     if (self->stage_ != stage::fresh || self->current_) {
-        const auto e = self->misused("async_exchange() is the first operation of a handshake, which serves one "
-                                     "connection: make a new one");
+        const auto e =
+            self->misused("async_exchange() is the first operation of a handshake, which serves one "
+                          "connection: make a new one");
         co_return exchange_result{e.code, {}};
     }
     const occupancy here(*self, *op);
@@ -168,7 +176,8 @@ task<tcp_session::exchange_result> tcp_session::exchange(tcp_session_ptr self, o
 
 task<tcp_session::step_result> tcp_session::ready(tcp_session_ptr self, operation_ptr op) {
     if (self->stage_ != stage::exchanged || self->current_) {
-        co_return step_result{self->misused("async_ready() comes once, after a successful async_exchange()").code};
+        co_return step_result{
+            self->misused("async_ready() comes once, after a successful async_exchange()").code};
     }
     const occupancy here(*self, *op);
     self->stage_ = stage::over;

@@ -13,8 +13,8 @@
 
 namespace rocio::detail {
 
-/// The steps of a rendezvous. Everything but the constructors and last_error() runs on the strand; at most one
-/// operation is in it at a time, the `current_` one.
+/// The steps of a rendezvous. Everything but the constructors and last_error() runs on the strand; at most
+/// one operation is in it at a time, the `current_` one.
 class tcp_session : public std::enable_shared_from_this<tcp_session> {
   public:
     using operation = cancellable_operation<tcp_session>;

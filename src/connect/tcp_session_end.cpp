@@ -11,7 +11,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// How often to give a sign of life to a peer that takes us for lost after `patience`. Bounded whatever the peer says.
+/// How often to give a sign of life to a peer that takes us for lost after `patience`. Bounded whatever the
+/// peer says.
 std::chrono::milliseconds beat_for(std::chrono::milliseconds patience) {
     if (patience == 0ms) return 1s;
     return std::clamp<std::chrono::milliseconds>(patience / 6, 10ms, 10s);
@@ -35,7 +36,8 @@ task<error_info> tcp_session::watch(const operation& op) {
             next_beat = steady_clock::now() + beat;
         }
         channel_.try_flush();
-        const step_guard guard(channel_.socket(), patience == 0ms ? next_beat : std::min(next_beat, heard + patience),
+        const step_guard guard(channel_.socket(),
+                               patience == 0ms ? next_beat : std::min(next_beat, heard + patience),
                                op.cancelled());
         message m;
         const auto e = co_await channel_.read(m, guard);
@@ -52,16 +54,18 @@ task<error_info> tcp_session::watch(const operation& op) {
         // After a time in which our own context did not run, the peer's signs of life are still unread.
         if (patience == 0ms || steady_clock::now() < heard + patience || has_unread()) continue;
         co_return error_info{errc::peer_lost, to_text(peer_) + " gave no sign of life for " +
-                                                  std::to_string(patience.count()) + " ms (liveness_deadline)"};
+                                                  std::to_string(patience.count()) +
+                                                  " ms (liveness_deadline)"};
     }
 }
 
 task<tcp_session::step_result> tcp_session::wait_lost(tcp_session_ptr self, operation_ptr op) {
     if (self->released_) co_return step_result{asio::error::operation_aborted};
     if (self->stage_ != stage::standing || self->current_) {
-        co_return step_result{self->misused("async_wait_lost() needs a connection: after async_ready(), once at a "
-                                            "time")
-                                  .code};
+        co_return step_result{
+            self->misused("async_wait_lost() needs a connection: after async_ready(), once at a "
+                          "time")
+                .code};
     }
     const occupancy here(*self, *op);
     if (op->cancelled()) co_return step_result{asio::error::operation_aborted};
@@ -111,7 +115,8 @@ tcp_session_ptr make_tcp_session(const asio::any_io_executor& executor, const as
     return std::make_shared<tcp_session>(executor, peer, config);
 }
 
-void start_tcp_exchange(const tcp_session_ptr& session, const local_parameters& local, exchange_completion handler) {
+void start_tcp_exchange(const tcp_session_ptr& session, const local_parameters& local,
+                        exchange_completion handler) {
     if (!session) return handler.post(errc::invalid_state, {});
     auto op = std::make_shared<tcp_session::operation>(session);
     relay_cancellation(handler.slot(), op);

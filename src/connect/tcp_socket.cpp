@@ -14,7 +14,9 @@ namespace rocio::detail {
 
 namespace {
 
-error_code last_system_error() { return {errno, boost::system::system_category()}; }
+error_code last_system_error() {
+    return {errno, boost::system::system_category()};
+}
 
 asio::ip::tcp protocol_of(const sockaddr_storage& address) {
     return address.ss_family == AF_INET6 ? asio::ip::tcp::v6() : asio::ip::tcp::v4();
@@ -77,8 +79,8 @@ error_code open_acceptor(control_acceptor& acceptor, const asio::ip::tcp::endpoi
 error_code accept_stream(control_acceptor& acceptor, control_socket& out) {
     sockaddr_storage address{};
     socklen_t size = sizeof address;
-    const int fd = ::accept4(acceptor.native_handle(), static_cast<sockaddr*>(static_cast<void*>(&address)), &size,
-                             SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int fd = ::accept4(acceptor.native_handle(), static_cast<sockaddr*>(static_cast<void*>(&address)),
+                             &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return last_system_error();
     return adopt(out, protocol_of(address), fd);
 }
@@ -116,7 +118,9 @@ bool has_ended(control_socket& socket) {
     return ::recv(socket.native_handle(), &b, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-void stop_listening(int native_acceptor) noexcept { ::shutdown(native_acceptor, SHUT_RD); }
+void stop_listening(int native_acceptor) noexcept {
+    ::shutdown(native_acceptor, SHUT_RD);
+}
 
 std::string to_text(const asio::ip::tcp::endpoint& e) {
     std::ostringstream text;

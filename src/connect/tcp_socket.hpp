@@ -8,8 +8,8 @@
 
 namespace rocio::detail {
 
-// Sockets are made here and not by Asio, which opens them without SOCK_CLOEXEC: a program that forks would hand the
-// liveness connection to its child, and the peer would never see it end.
+// Sockets are made here and not by Asio, which opens them without SOCK_CLOEXEC: a program that forks would
+// hand the liveness connection to its child, and the peer would never see it end.
 
 /// A non-blocking stream socket with TCP_NODELAY.
 error_code open_stream(control_socket& socket, const asio::ip::tcp& protocol);
@@ -22,7 +22,8 @@ error_code move_stream(control_socket& from, control_socket& to);
 
 /// Sends a few bytes if the kernel takes them at once: a last word to a peer that will not be waited for.
 void send_at_once(control_socket& socket, std::span<const std::byte> bytes);
-/// Reads away what has come, so that closing does not reset the connection under the peer's unread bytes, and closes.
+/// Reads away what has come, so that closing does not reset the connection under the peer's unread bytes, and
+/// closes.
 void close_gently(control_socket& socket);
 
 /// The other side has closed, and nothing it sent is unread.

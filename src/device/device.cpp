@@ -10,7 +10,9 @@ error_info unsupported(const device& d, const char* what) {
 
 } // namespace
 
-error_info device::query_port(std::uint8_t, port_attributes&) const { return unsupported(*this, "port queries"); }
+error_info device::query_port(std::uint8_t, port_attributes&) const {
+    return unsupported(*this, "port queries");
+}
 
 error_info device::gid_table(std::uint8_t, std::vector<gid_table_entry>&) const {
     return unsupported(*this, "a GID table");
@@ -31,14 +33,22 @@ error_info device::register_memory(std::span<std::byte>, const memory_region_con
 
 std::string_view to_string(device_event_kind kind) noexcept {
     switch (kind) {
-    case device_event_kind::port_active: return "port active";
-    case device_event_kind::port_error: return "port error";
-    case device_event_kind::gid_change: return "GID change";
-    case device_event_kind::queue_pair_fatal: return "queue pair fatal";
-    case device_event_kind::queue_pair_access_error: return "queue pair access error";
-    case device_event_kind::communication_established: return "communication established";
-    case device_event_kind::completion_queue_error: return "completion queue error";
-    case device_event_kind::device_fatal: return "device fatal";
+    case device_event_kind::port_active:
+        return "port active";
+    case device_event_kind::port_error:
+        return "port error";
+    case device_event_kind::gid_change:
+        return "GID change";
+    case device_event_kind::queue_pair_fatal:
+        return "queue pair fatal";
+    case device_event_kind::queue_pair_access_error:
+        return "queue pair access error";
+    case device_event_kind::communication_established:
+        return "communication established";
+    case device_event_kind::completion_queue_error:
+        return "completion queue error";
+    case device_event_kind::device_fatal:
+        return "device fatal";
     }
     return "unknown";
 }

@@ -2,6 +2,7 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 
+#include <cstring>
 #include <exception>
 #include <optional>
 #include <thread>
@@ -9,13 +10,15 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <cstring>
-
 namespace rocio {
 
-busy_poll_context::busy_poll_context(polling_policy policy) : boost::asio::io_context(1) { set_policy(policy); }
+busy_poll_context::busy_poll_context(polling_policy policy) : boost::asio::io_context(1) {
+    set_policy(policy);
+}
 
-void busy_poll_context::set_policy(polling_policy policy) { completion_engine::of(*this).set_policy(policy); }
+void busy_poll_context::set_policy(polling_policy policy) {
+    completion_engine::of(*this).set_policy(policy);
+}
 
 struct busy_poll_thread::implementation {
     explicit implementation(polling_policy policy) : context(policy), work(context.get_executor()) {}
@@ -32,10 +35,11 @@ error_info pin(std::thread& thread, unsigned cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-    const int e = cpu < CPU_SETSIZE ? ::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) : EINVAL;
+    const int e =
+        cpu < CPU_SETSIZE ? ::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) : EINVAL;
     if (e == 0) return {};
-    return {errc::invalid_argument, "cannot pin the thread to CPU " + std::to_string(cpu) + ": " + std::strerror(e) +
-                                        " (this machine has CPUs 0 to " +
+    return {errc::invalid_argument, "cannot pin the thread to CPU " + std::to_string(cpu) + ": " +
+                                        std::strerror(e) + " (this machine has CPUs 0 to " +
                                         std::to_string(std::thread::hardware_concurrency() - 1) + ")"};
 }
 
@@ -44,8 +48,9 @@ error_info prioritise(std::thread& thread, int priority) {
     parameters.sched_priority = priority;
     const int e = ::pthread_setschedparam(thread.native_handle(), SCHED_FIFO, &parameters);
     if (e == 0) return {};
-    return {errc::invalid_argument, "cannot give the thread real-time priority " + std::to_string(priority) + ": " +
-                                        std::strerror(e) + " (1 to 99; needs CAP_SYS_NICE or RLIMIT_RTPRIO)"};
+    return {errc::invalid_argument, "cannot give the thread real-time priority " + std::to_string(priority) +
+                                        ": " + std::strerror(e) +
+                                        " (1 to 99; needs CAP_SYS_NICE or RLIMIT_RTPRIO)"};
 }
 
 } // namespace
@@ -75,11 +80,17 @@ busy_poll_thread::~busy_poll_thread() {
     if (impl_->thread.joinable()) impl_->thread.join();
 }
 
-busy_poll_context& busy_poll_thread::context() noexcept { return impl_->context; }
+busy_poll_context& busy_poll_thread::context() noexcept {
+    return impl_->context;
+}
 
-busy_poll_context::executor_type busy_poll_thread::get_executor() noexcept { return impl_->context.get_executor(); }
+busy_poll_context::executor_type busy_poll_thread::get_executor() noexcept {
+    return impl_->context.get_executor();
+}
 
-void busy_poll_thread::stop() noexcept { impl_->context.stop(); }
+void busy_poll_thread::stop() noexcept {
+    impl_->context.stop();
+}
 
 void busy_poll_thread::join() {
     impl_->work.reset();

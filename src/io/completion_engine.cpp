@@ -26,7 +26,8 @@ void pause() noexcept {
 asio::execution_context::id completion_engine::id;
 
 completion_engine::completion_engine(asio::execution_context& context)
-    : asio::execution_context::service(context), context_(static_cast<asio::io_context&>(context)),
+    : asio::execution_context::service(context),
+      context_(static_cast<asio::io_context&>(context)),
       parts_(std::make_unique<parts>(context_)) {}
 
 completion_engine::~completion_engine() {
@@ -50,8 +51,8 @@ completion_engine::lock_type completion_engine::lock() const {
     return held;
 }
 
-/// A mutex is not fair: without this a spinning turn would take it again before a woken thread runs. Bounded, because
-/// whoever waits may have no CPU.
+/// A mutex is not fair: without this a spinning turn would take it again before a woken thread runs. Bounded,
+/// because whoever waits may have no CPU.
 void completion_engine::give_way(lock_type& lock) noexcept {
     const auto wanted = [this] { return waiting_for_lock_.load(std::memory_order_relaxed) != 0; };
     if (!wanted()) return;
@@ -91,7 +92,9 @@ engine_snapshot completion_engine::snapshot() const {
     return s;
 }
 
-bool completion_engine::is_shut_down() const noexcept { return parts_->down; }
+bool completion_engine::is_shut_down() const noexcept {
+    return parts_->down;
+}
 
 void completion_engine::work_started() noexcept {
     if (parts_->down) return;
@@ -129,9 +132,9 @@ void completion_engine::note_peer_patience(std::chrono::nanoseconds patience) no
     current = current.count() == 0 ? patience : std::min(current, patience);
 }
 
-/// `defer` only at the end of a handler of the context: deferred work stays with its thread until the handler returns,
-/// so a handler that begins an operation and then blocks (for a future, say) would wait for a turn that no other
-/// thread can take.
+/// `defer` only at the end of a handler of the context: deferred work stays with its thread until the handler
+/// returns, so a handler that begins an operation and then blocks (for a future, say) would wait for a turn
+/// that no other thread can take.
 void completion_engine::schedule_turn(schedule how) noexcept {
     if (parts_->scheduled) return;
     parts_->scheduled = true;
@@ -149,7 +152,8 @@ void completion_engine::shutdown() noexcept {
         parts_->down = true;
         stop_all_waits();
     }
-    // What a destroyed handler owned may hand over more: its destructor comes back here, so the lock is not held.
+    // What a destroyed handler owned may hand over more: its destructor comes back here, so the lock is not
+    // held.
     for (bool more = true; more;) {
         async::operation_queue<> pending;
         auto held = lock();

@@ -1,10 +1,10 @@
 #include "io/device_waiter.hpp"
 
+#include <cerrno>
+
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 namespace rocio {
 

@@ -14,9 +14,10 @@ namespace rocio {
 
 namespace asio = boost::asio;
 
-/// Waits for one descriptor of a device, on a dup of it: Asio closes what it is given, and so does the device. The dup
-/// lives from the first wait until close(): a socket that is in an epoll set while nobody waits costs 0.4 us per round
-/// trip, so the engine closes it while it spins. Every member needs the engine's lock.
+/// Waits for one descriptor of a device, on a dup of it: Asio closes what it is given, and so does the
+/// device. The dup lives from the first wait until close(): a socket that is in an epoll set while nobody
+/// waits costs 0.4 us per round trip, so the engine closes it while it spins. Every member needs the engine's
+/// lock.
 class device_waiter : public std::enable_shared_from_this<device_waiter> {
   public:
     explicit device_waiter(int descriptor) noexcept : source_(descriptor) {}
@@ -24,14 +25,14 @@ class device_waiter : public std::enable_shared_from_this<device_waiter> {
     /// Whether epoll takes the descriptor at all (it refuses regular files).
     boost::system::error_code probe() const noexcept;
 
-    /// Begins a wait unless one is pending; `ready(waiter, round, ec)` is called on the context, without the lock, when
-    /// the descriptor is readable. False if the descriptor cannot be waited for.
+    /// Begins a wait unless one is pending; `ready(waiter, round, ec)` is called on the context, without the
+    /// lock, when the descriptor is readable. False if the descriptor cannot be waited for.
     template <class Ready>
     bool wait(asio::io_context& context, Ready ready) {
         if (waiting_) return true;
         if (failed_ || !open(context)) return false;
-        auto on_ready = [self = shared_from_this(), ready,
-                         round = round_](const boost::system::error_code& ec) mutable { ready(*self, round, ec); };
+        auto on_ready = [self = shared_from_this(), ready, round = round_](
+                            const boost::system::error_code& ec) mutable { ready(*self, round, ec); };
         descriptor_->async_wait(asio::posix::stream_descriptor::wait_read,
                                 fixed_handler<decltype(on_ready)>{&memory_, std::move(on_ready)});
         waiting_ = true;

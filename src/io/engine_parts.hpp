@@ -1,9 +1,9 @@
 #pragma once
 
-#include <rocio/io/completion_engine.hpp>
-
 #include "io/device_waiter.hpp"
 #include "io/fixed_memory.hpp"
+
+#include <rocio/io/completion_engine.hpp>
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -47,7 +47,8 @@ struct completion_engine::parts {
     std::vector<completion_sink*> sweepers;
 
     async::operation_queue<> ready;
-    async::operation_queue<> running; ///< Taken by the turn; what is left after an exception goes back to `ready`.
+    async::operation_queue<>
+        running; ///< Taken by the turn; what is left after an exception goes back to `ready`.
     std::uint32_t outstanding = 0;
 
     asio::steady_timer timer;

@@ -16,7 +16,8 @@ std::shared_ptr<device_waiter> waiter_for(int descriptor) {
 
 engine_device* completion_engine::find_device(const device& dev) noexcept {
     auto& devices = parts_->devices;
-    const auto it = std::find_if(devices.begin(), devices.end(), [&](const auto& e) { return e.dev.get() == &dev; });
+    const auto it =
+        std::find_if(devices.begin(), devices.end(), [&](const auto& e) { return e.dev.get() == &dev; });
     return it == devices.end() ? nullptr : &*it;
 }
 
@@ -26,7 +27,8 @@ error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
     if (p.down) return {errc::stopped, "the io_context is being destroyed"};
     if (auto* entry = find_device(*dev)) {
         if (entry->fatal)
-            return {errc::device_fatal, "device " + dev->name() + " failed: destroy its objects and open it again"};
+            return {errc::device_fatal,
+                    "device " + dev->name() + " failed: destroy its objects and open it again"};
         ++entry->uses;
         return {};
     }
@@ -34,7 +36,8 @@ error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
     for (const auto* waiter : {entry.completions.get(), entry.events.get()}) {
         if (!waiter) continue;
         if (const auto ec = waiter->probe())
-            return {errc::not_supported, "a descriptor of device " + dev->name() + " cannot be waited for: " + ec.message()};
+            return {errc::not_supported,
+                    "a descriptor of device " + dev->name() + " cannot be waited for: " + ec.message()};
     }
     if (const errc e = dev->bind(this); e != errc::success) {
         return {e, "device " + dev->name() +
@@ -56,8 +59,8 @@ void completion_engine::detach(const std::shared_ptr<device>& dev) noexcept {
     devices.erase(devices.begin() + (entry - devices.data()));
 }
 
-error_info completion_engine::reserve_completions(const std::shared_ptr<device>& dev, std::uint32_t completions,
-                                                  device_completion_queue*& out) {
+error_info completion_engine::reserve_completions(const std::shared_ptr<device>& dev,
+                                                  std::uint32_t completions, device_completion_queue*& out) {
     auto* entry = find_device(*dev);
     if (!entry) return {errc::invalid_state, "device " + dev->name() + " is not in use by this io_context"};
     for (auto& q : entry->queues) {
@@ -69,7 +72,8 @@ error_info completion_engine::reserve_completions(const std::shared_ptr<device>&
     const auto most = dev->limits().max_completions;
     if (completions > most) {
         return {errc::limit_exceeded, "device " + dev->name() + " has completion queues of at most " +
-                                          std::to_string(most) + " entries; send and receive depth together ask for " +
+                                          std::to_string(most) +
+                                          " entries; send and receive depth together ask for " +
                                           std::to_string(completions) + ": lower the depth"};
     }
     engine_queue fresh;
@@ -85,7 +89,8 @@ error_info completion_engine::reserve_completions(const std::shared_ptr<device>&
     return {};
 }
 
-void completion_engine::release_completions(device_completion_queue* queue, std::uint32_t completions) noexcept {
+void completion_engine::release_completions(device_completion_queue* queue,
+                                            std::uint32_t completions) noexcept {
     for (auto& entry : parts_->devices) {
         for (auto& q : entry.queues) {
             if (q.queue.get() != queue) continue;
@@ -103,7 +108,8 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
     for (auto& q : entry->queues) {
         if (q.queue.get() != queue) continue;
         const auto rounds = queue->depth() / 16 + 1;
-        for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q); ++i) {}
+        for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q); ++i) {
+        }
         return;
     }
 }
@@ -137,12 +143,20 @@ void completion_engine::remove_sink(wr_id prefix) noexcept {
     parts_->free_owners.push_back(prefix.owner);
 }
 
-void completion_engine::count_stale() noexcept { ++parts_->counts.stale_completions; }
+void completion_engine::count_stale() noexcept {
+    ++parts_->counts.stale_completions;
+}
 
-void completion_engine::count_incomplete_drain() noexcept { ++parts_->counts.incomplete_drains; }
+void completion_engine::count_incomplete_drain() noexcept {
+    ++parts_->counts.incomplete_drains;
+}
 
-void completion_engine::add_sweeper(completion_sink& sink) { parts_->sweepers.push_back(&sink); }
+void completion_engine::add_sweeper(completion_sink& sink) {
+    parts_->sweepers.push_back(&sink);
+}
 
-void completion_engine::remove_sweeper(completion_sink& sink) noexcept { std::erase(parts_->sweepers, &sink); }
+void completion_engine::remove_sweeper(completion_sink& sink) noexcept {
+    std::erase(parts_->sweepers, &sink);
+}
 
 } // namespace rocio

@@ -16,8 +16,8 @@ constexpr auto time_per_turn = std::chrono::microseconds{5};
 
 } // namespace
 
-/// Ends a turn whatever happens: an exception from a handler leaves through the turn, and the rest of its work is
-/// done by the next one.
+/// Ends a turn whatever happens: an exception from a handler leaves through the turn, and the rest of its
+/// work is done by the next one.
 class completion_engine::turn_guard {
   public:
     turn_guard(completion_engine& engine, lock_type& lock) : engine_(engine), lock_(lock) {
@@ -65,8 +65,9 @@ bool completion_engine::turn_loop(lock_type& lock, time_point& now) {
     bool worked = false;
     for (std::uint32_t sweeps = 0; sweeps < sweeps_per_turn; ++sweeps) {
         bool did = sweep(now);
-        // A handler that starts the next operation on something that is there already makes it ready at once: a chain
-        // of such handlers may run as long as a batch of completions, else a lone consumer gets one per sweep.
+        // A handler that starts the next operation on something that is there already makes it ready at once:
+        // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
+        // per sweep.
         for (std::size_t rounds = 0; rounds < ready_rounds_per_sweep && !p.ready.empty(); ++rounds) {
             if (p.counts.upcalls >= last_upcall) break;
             run_ready(lock, last_upcall - p.counts.upcalls);

@@ -28,13 +28,15 @@ void completion_engine::finish_turn(bool worked, time_point now) {
     wait(now);
 }
 
-/// A device in software still has to send what the last messages caused (an acknowledgement) before run() may end.
+/// A device in software still has to send what the last messages caused (an acknowledgement) before run() may
+/// end.
 void completion_engine::say_last_words(time_point now) {
-    for (int i = 0; i < last_sweeps && sweep(now); ++i) {}
+    for (int i = 0; i < last_sweeps && sweep(now); ++i) {
+    }
 }
 
-/// Arms everything, then looks once more: a completion that came before the arm raises no event (ibv_req_notify_cq(3)).
-/// Sinks are asked last, because a sweep disarms them.
+/// Arms everything, then looks once more: a completion that came before the arm raises no event
+/// (ibv_req_notify_cq(3)). Sinks are asked last, because a sweep disarms them.
 bool completion_engine::found_work_before_wait(time_point now) {
     auto& p = *parts_;
     for (auto& entry : p.devices) {
@@ -75,26 +77,29 @@ void completion_engine::wait(time_point now) {
 
 bool completion_engine::wait_for_completions(engine_device& entry) {
     if (!entry.completions) return false;
-    return entry.completions->wait(context_, [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round,
-                                                                           const error_code& ec) {
-        auto held = lock();
-        if (waiter.finish(round, ec) && !parts_->down) on_readable(*dev);
-    });
+    return entry.completions->wait(
+        context_,
+        [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round, const error_code& ec) {
+            auto held = lock();
+            if (waiter.finish(round, ec) && !parts_->down) on_readable(*dev);
+        });
 }
 
-/// Asynchronous events are awaited under every policy: they have a descriptor of their own, which costs nothing.
+/// Asynchronous events are awaited under every policy: they have a descriptor of their own, which costs
+/// nothing.
 bool completion_engine::watch_events() {
     bool any = false;
     for (auto& entry : parts_->devices) {
         if (entry.fatal || !entry.events) continue;
-        any |= entry.events->wait(context_, [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round,
-                                                                          const error_code& ec) {
-            auto held = lock();
-            if (!waiter.finish(round, ec) || parts_->down) return;
-            ++parts_->counts.wakes;
-            if (auto* found = find_device(*dev)) dispatch_events(*found);
-            schedule_turn(schedule::defer);
-        });
+        any |= entry.events->wait(
+            context_,
+            [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round, const error_code& ec) {
+                auto held = lock();
+                if (!waiter.finish(round, ec) || parts_->down) return;
+                ++parts_->counts.wakes;
+                if (auto* found = find_device(*dev)) dispatch_events(*found);
+                schedule_turn(schedule::defer);
+            });
     }
     return any;
 }

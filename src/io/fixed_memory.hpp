@@ -8,8 +8,9 @@
 
 namespace rocio {
 
-/// Memory for the engine's own handlers, so that they do not use up Asio's two cached blocks per thread: one that is
-/// pending and one that was cancelled and waits for its turn. More at a time go to the heap. Thread-safe.
+/// Memory for the engine's own handlers, so that they do not use up Asio's two cached blocks per thread: one
+/// that is pending and one that was cancelled and waits for its turn. More at a time go to the heap.
+/// Thread-safe.
 class fixed_memory {
   public:
     void* allocate(std::size_t size) {

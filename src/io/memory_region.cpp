@@ -1,10 +1,10 @@
 #include <rocio/io/memory_region.hpp>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <limits>
 #include <string>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace rocio {
 
@@ -49,7 +49,8 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
                                               std::unique_ptr<implementation>& out) {
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
     const auto size = own_size > 0 ? own_size : bytes.size();
-    if (size == 0) return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
+    if (size == 0)
+        return {errc::invalid_argument, "a memory region of 0 bytes was asked for; the least is 1"};
     const auto asked = "a memory region of " + std::to_string(size) + " bytes";
     const auto most = dev->limits().max_region;
     if (size > most) {
@@ -75,7 +76,8 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
 
 memory_region::memory_region(std::unique_ptr<implementation> impl) noexcept : impl_(std::move(impl)) {}
 
-memory_region::memory_region(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config) {
+memory_region::memory_region(std::shared_ptr<device> dev, std::size_t size,
+                             const memory_region_config& config) {
     throw_if(make_implementation(std::move(dev), {}, size, config, impl_));
 }
 
@@ -84,8 +86,8 @@ memory_region::memory_region(std::shared_ptr<device> dev, std::span<std::byte> b
     throw_if(make_implementation(std::move(dev), bytes, 0, config, impl_));
 }
 
-error_info memory_region::make(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config,
-                               std::unique_ptr<memory_region>& out) {
+error_info memory_region::make(std::shared_ptr<device> dev, std::size_t size,
+                               const memory_region_config& config, std::unique_ptr<memory_region>& out) {
     std::unique_ptr<implementation> impl;
     if (auto e = make_implementation(std::move(dev), {}, size, config, impl)) return e;
     out.reset(new memory_region(std::move(impl)));
@@ -96,7 +98,9 @@ memory_region::memory_region(memory_region&&) noexcept = default;
 memory_region& memory_region::operator=(memory_region&&) noexcept = default;
 memory_region::~memory_region() = default;
 
-std::span<std::byte> memory_region::bytes() const noexcept { return impl_->region->bytes(); }
+std::span<std::byte> memory_region::bytes() const noexcept {
+    return impl_->region->bytes();
+}
 
 registered_buffer memory_region::buffer(std::size_t offset, std::size_t n) const {
     error_code ec;

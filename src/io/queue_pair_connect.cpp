@@ -1,6 +1,5 @@
 #include <rocio/io/detail/context_of.hpp>
 #include <rocio/io/detail/queue_pair_impl.hpp>
-
 #include <rocio/io/detail/raw_completions.hpp>
 
 #include <boost/asio/error.hpp>
@@ -12,18 +11,22 @@ namespace rocio::detail {
 
 namespace {
 
-/// How long a closed queue pair may take to flush its work requests. A device that needs longer has lost some.
+/// How long a closed queue pair may take to flush its work requests. A device that needs longer has lost
+/// some.
 constexpr auto drain_limit = std::chrono::milliseconds{200};
 
 } // namespace
 
 void throw_unsupported_context() {
-    throw exception({errc::unsupported_context,
-                     "rocio objects need an executor of an asio::io_context (or a strand on one); thread_pool, "
-                     "system_executor and executors of your own that hide their context are not supported"});
+    throw exception(
+        {errc::unsupported_context,
+         "rocio objects need an executor of an asio::io_context (or a strand on one); thread_pool, "
+         "system_executor and executors of your own that hide their context are not supported"});
 }
 
-asio::any_io_executor queue_pair_impl::control_executor() { return engine().context().get_executor(); }
+asio::any_io_executor queue_pair_impl::control_executor() {
+    return engine().context().get_executor();
+}
 
 error_info queue_pair_impl::prepare(local_parameters& out) {
     auto held = engine().lock();
@@ -46,7 +49,8 @@ error_info queue_pair_impl::prepare(local_parameters& out) {
 
 error_info queue_pair_impl::establish(const peer_parameters& peer) {
     auto held = engine().lock();
-    if (close_reason_ || !core_.is_open()) return {asio::error::operation_aborted, "the queue pair was closed"};
+    if (close_reason_ || !core_.is_open())
+        return {asio::error::operation_aborted, "the queue pair was closed"};
     auto e = core_.to_ready(core_.local(), peer);
     engine().kick();
     return e;

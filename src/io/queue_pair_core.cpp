@@ -10,8 +10,8 @@ namespace rocio::detail {
 namespace {
 
 error_info out_of_range(const std::string& name, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
-    return {errc::invalid_argument, name + " is " + std::to_string(value) + ", allowed is " + std::to_string(low) +
-                                        " to " + std::to_string(high)};
+    return {errc::invalid_argument, name + " is " + std::to_string(value) + ", allowed is " +
+                                        std::to_string(low) + " to " + std::to_string(high)};
 }
 
 psn random_psn() {
@@ -131,11 +131,10 @@ error_info queue_pair_core::check_path_mtu() {
     }
     path_mtu_ = config_.path_mtu.value_or(port.active_mtu);
     if (bytes(path_mtu_) <= bytes(port.active_mtu)) return {};
-    return {errc::path_mtu_too_large, "path MTU " + to_string(path_mtu_) + " asked, but port " +
-                                          std::to_string(config_.port) + " of " + device_->name() + " carries " +
-                                          to_string(port.active_mtu) + " (interface " + port.netdev + ", MTU " +
-                                          std::to_string(port.netdev_mtu) +
-                                          "): raise the interface's MTU or ask for less"};
+    return {errc::path_mtu_too_large,
+            "path MTU " + to_string(path_mtu_) + " asked, but port " + std::to_string(config_.port) + " of " +
+                device_->name() + " carries " + to_string(port.active_mtu) + " (interface " + port.netdev +
+                ", MTU " + std::to_string(port.netdev_mtu) + "): raise the interface's MTU or ask for less"};
 }
 
 error_info queue_pair_core::to_init() {

@@ -1,5 +1,4 @@
 #include <rocio/io/detail/queue_pair_impl.hpp>
-
 #include <rocio/io/detail/raw_completions.hpp>
 
 #include <boost/asio/error.hpp>
@@ -14,7 +13,9 @@ namespace rocio::detail {
 
 namespace {
 
-void set_result(send_operation& op, const error_code& ec, const work_completion&) { op.set(ec); }
+void set_result(send_operation& op, const error_code& ec, const work_completion&) {
+    op.set(ec);
+}
 
 void set_result(receive_operation& op, const error_code& ec, const work_completion& wc) {
     received_message message;
@@ -29,7 +30,9 @@ void set_result(receive_operation& op, const error_code& ec, const work_completi
 bool keep_for_later(send_operation& op, async::operation_memory& memory) noexcept {
     return op.keep_inline_data(memory);
 }
-bool keep_for_later(receive_operation&, async::operation_memory&) noexcept { return true; }
+bool keep_for_later(receive_operation&, async::operation_memory&) noexcept {
+    return true;
+}
 
 } // namespace
 
@@ -48,7 +51,8 @@ bool send_operation::keep_inline_data(async::operation_memory& memory) noexcept 
 }
 
 send_operation::~send_operation() {
-    if (memory_) memory_->deallocate(const_cast<std::byte*>(request.inline_data.data()), request.inline_data.size());
+    if (memory_)
+        memory_->deallocate(const_cast<std::byte*>(request.inline_data.data()), request.inline_data.size());
 }
 
 queue_pair_impl::queue_pair_impl(completion_engine& engine, std::shared_ptr<device> dev,
@@ -102,7 +106,9 @@ errc queue_pair_impl::check(const send_operation& op) const noexcept {
     return too_long ? errc::inline_too_long : errc::success;
 }
 
-errc queue_pair_impl::check(const receive_operation&) const noexcept { return errc::success; }
+errc queue_pair_impl::check(const receive_operation&) const noexcept {
+    return errc::success;
+}
 
 template <class Operation>
 void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
@@ -132,9 +138,13 @@ void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op, st
     begin(queue, op, first_slot);
 }
 
-void queue_pair_impl::start(send_operation* op) { start_work(sends_, op, 0); }
+void queue_pair_impl::start(send_operation* op) {
+    start_work(sends_, op, 0);
+}
 
-void queue_pair_impl::start(receive_operation* op) { start_work(receives_, op, receive_base()); }
+void queue_pair_impl::start(receive_operation* op) {
+    start_work(receives_, op, receive_base());
+}
 
 void queue_pair_impl::start(closed_wait_operation* op) {
     auto held = engine().lock();
@@ -160,7 +170,8 @@ void queue_pair_impl::refill(work_queue<Operation>& queue, std::uint32_t first_s
 }
 
 template <class Operation>
-void queue_pair_impl::finish(Operation* op, const error_code& ec, const work_completion& completion) noexcept {
+void queue_pair_impl::finish(Operation* op, const error_code& ec,
+                             const work_completion& completion) noexcept {
     const bool recalled = op->cancelled && ec == errc::work_request_flushed;
     set_result(*op, recalled ? error_code(asio::error::operation_aborted) : ec, completion);
     engine().complete(op);
@@ -211,7 +222,8 @@ void queue_pair_impl::on_device_event(const device_event& event) noexcept {
         enter_closed(errc::device_fatal);
         destroy_pair(errc::device_fatal);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
@@ -221,7 +233,8 @@ void queue_pair_impl::release_watch() noexcept {
 
 void queue_pair_impl::enter_closed(const error_code& cause) noexcept {
     if (close_reason_) {
-        // A flush is never the cause, only its consequence: a cause that becomes known later is the better answer.
+        // A flush is never the cause, only its consequence: a cause that becomes known later is the better
+        // answer.
         if (close_reason_ == errc::work_request_flushed && cause) close_reason_ = cause;
         return;
     }

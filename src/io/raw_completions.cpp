@@ -36,8 +36,9 @@ raw_completions::~raw_completions() {
 error_info raw_completions::promise(std::uint32_t n) {
     if (depth_ - promised_ < n) {
         return {errc::limit_exceeded, "the completion queue has room for " + std::to_string(depth_) +
-                                          " completions, " + std::to_string(promised_) + " are promised and " +
-                                          std::to_string(n) + " more are asked for: make it deeper"};
+                                          " completions, " + std::to_string(promised_) +
+                                          " are promised and " + std::to_string(n) +
+                                          " more are asked for: make it deeper"};
     }
     promised_ += n;
     return {};
@@ -71,7 +72,8 @@ bool raw_completions::on_sweep() noexcept {
 }
 
 void raw_completions::on_device_event(const device_event& event) noexcept {
-    if (event.kind != device_event_kind::device_fatal && event.kind != device_event_kind::completion_queue_error)
+    if (event.kind != device_event_kind::device_fatal &&
+        event.kind != device_event_kind::completion_queue_error)
         return;
     failure_ = errc::device_fatal;
     if (count_ == 0) finish(failure_, 0);

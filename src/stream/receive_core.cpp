@@ -31,7 +31,8 @@ receive_server_config checked(const receive_server_config& config) {
 } // namespace
 
 receive_core::receive_core(completion_engine& engine, const receive_server_config& config)
-    : config_(checked(config)), core_(engine, config_.device, pair_config(config_)),
+    : config_(checked(config)),
+      core_(engine, config_.device, pair_config(config_)),
       pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload)) {
     auto held = engine.lock();
     if (auto e = open()) {
@@ -73,7 +74,8 @@ error_info receive_core::set_transport(const transport_config& transport) {
     auto held = engine().lock();
     auto e = validate(transport);
     if (!e && active_)
-        e = {errc::already_connected, config_.name + " is connected, or about to be; it takes one peer at a time"};
+        e = {errc::already_connected,
+             config_.name + " is connected, or about to be; it takes one peer at a time"};
     if (e) {
         last_error_ = e;
         return e;
@@ -87,11 +89,14 @@ error_info receive_core::set_transport(const transport_config& transport) {
     return {};
 }
 
-asio::any_io_executor receive_core::control_executor() { return engine().context().get_executor(); }
+asio::any_io_executor receive_core::control_executor() {
+    return engine().context().get_executor();
+}
 
 local_parameters receive_core::local() const {
     auto p = core_.local();
-    p.region = {region_ ? region_->iova() : 0, pool_->slab().size(), region_ ? region_->remote_key() : rkey{}};
+    p.region = {region_ ? region_->iova() : 0, pool_->slab().size(),
+                region_ ? region_->remote_key() : rkey{}};
     p.max_payload = config_.max_payload;
     p.depth = config_.rx_queue_depth;
     return p;
@@ -201,11 +206,13 @@ void receive_core::receive(const work_completion& completion) noexcept {
     const auto slot = completion.id.slot;
     if (completion.op != completion_opcode::receive) return refuse(slot, unexpected_opcode_);
     if (!completion.has_immediate) return refuse(slot, without_immediate_);
-    if (completion.byte_len == 0 || completion.byte_len > config_.max_payload) return refuse(slot, bad_length_);
+    if (completion.byte_len == 0 || completion.byte_len > config_.max_payload)
+        return refuse(slot, bad_length_);
     ++frames_;
     bytes_ += completion.byte_len;
     const auto channel = static_cast<std::uint8_t>(completion.immediate);
-    const queued_frame entry{slot, completion.byte_len, completion.immediate, std::chrono::steady_clock::now()};
+    const queued_frame entry{slot, completion.byte_len, completion.immediate,
+                             std::chrono::steady_clock::now()};
     const auto takers = count_views(channel);
     if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
     slots_[slot] = slot_state::lent;
@@ -265,20 +272,25 @@ void receive_core::on_device_event(const device_event& event) noexcept {
     switch (event.kind) {
     case device_event_kind::port_error:
         if (event.port != config_.port) return;
-        return end_session({errc::port_down, "port " + std::to_string(event.port) + " of " + config_.device->name() +
-                                                 " lost its link"},
+        return end_session({errc::port_down, "port " + std::to_string(event.port) + " of " +
+                                                 config_.device->name() + " lost its link"},
                            phase::disconnected);
     case device_event_kind::queue_pair_fatal:
-        if (ours) end_session({errc::local_operation_error, "the device failed the queue pair"}, phase::disconnected);
+        if (ours)
+            end_session({errc::local_operation_error, "the device failed the queue pair"},
+                        phase::disconnected);
         return;
     case device_event_kind::queue_pair_access_error:
-        if (ours) end_session({errc::remote_access_error, "the peer broke the rules of access"}, phase::disconnected);
+        if (ours)
+            end_session({errc::remote_access_error, "the peer broke the rules of access"},
+                        phase::disconnected);
         return;
     case device_event_kind::device_fatal:
     case device_event_kind::completion_queue_error:
         return end_session({errc::device_fatal, "device " + config_.device->name() + " failed"},
                            phase::disconnected);
-    default: return;
+    default:
+        return;
     }
 }
 

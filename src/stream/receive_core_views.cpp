@@ -8,7 +8,8 @@
 
 namespace rocio::detail {
 
-std::shared_ptr<view_state> receive_core::make_view(std::optional<std::uint8_t> channel, const view_options& options) {
+std::shared_ptr<view_state> receive_core::make_view(std::optional<std::uint8_t> channel,
+                                                    const view_options& options) {
     if (options.drop_oldest_beyond && *options.drop_oldest_beyond < 1)
         throw_if({errc::invalid_argument, "drop_oldest_beyond is 0, the least is 1"});
     auto view = std::make_shared<view_state>(shared_from_this(), channel, options);

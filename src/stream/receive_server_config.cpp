@@ -1,5 +1,4 @@
 #include <rocio/stream/receive_server_config.hpp>
-
 #include <rocio/types/gid.hpp>
 
 #include <string>
@@ -30,13 +29,15 @@ error_info validate(const receive_server_config& config) {
     // The FPGA's metadata bus has 32 bits for the length of the region.
     const std::uint64_t length = std::uint64_t{config.max_payload} * config.rx_queue_depth;
     if (length < (std::uint64_t{1} << 32)) return {};
-    return {errc::region_too_large, "max_payload " + std::to_string(config.max_payload) + " x rx_queue_depth " +
-                                        std::to_string(config.rx_queue_depth) + " is " + std::to_string(length) +
+    return {errc::region_too_large, "max_payload " + std::to_string(config.max_payload) +
+                                        " x rx_queue_depth " + std::to_string(config.rx_queue_depth) +
+                                        " is " + std::to_string(length) +
                                         " bytes, allowed are 4294967295: lower one of the two"};
 }
 
 error_info validate(const transport_config& config) {
-    if (!mtu_from_code(code(config.path_mtu))) return out_of_range("path_mtu (code)", code(config.path_mtu), 1, 5);
+    if (!mtu_from_code(code(config.path_mtu)))
+        return out_of_range("path_mtu (code)", code(config.path_mtu), 1, 5);
     if (config.rnr_retry > 7) return out_of_range("rnr_retry", config.rnr_retry, 0, 7);
     if (config.retry_count > 7) return out_of_range("retry_count", config.retry_count, 0, 7);
     return {};

@@ -1,9 +1,9 @@
 #include <rocio/stream/detail/slot_pool.hpp>
 
+#include <new>
+
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <new>
 
 namespace rocio::detail {
 
@@ -16,7 +16,9 @@ slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size)
     slab_ = static_cast<std::byte*>(p);
 }
 
-slot_pool::~slot_pool() { ::munmap(slab_, mapped_); }
+slot_pool::~slot_pool() {
+    ::munmap(slab_, mapped_);
+}
 
 void slot_pool::drop_lease(std::uint32_t index) noexcept {
     auto& place = links_[index];
@@ -25,7 +27,8 @@ void slot_pool::drop_lease(std::uint32_t index) noexcept {
     do {
         place.next.store(head, std::memory_order_relaxed);
         // seq_cst on both sides: either arm() sees this slot, or this sees `armed_`.
-    } while (!returned_.compare_exchange_weak(head, index, std::memory_order_seq_cst, std::memory_order_relaxed));
+    } while (
+        !returned_.compare_exchange_weak(head, index, std::memory_order_seq_cst, std::memory_order_relaxed));
     if (!armed_.load(std::memory_order_seq_cst) || !armed_.exchange(false, std::memory_order_seq_cst)) return;
     std::lock_guard lock(mutex_);
     if (wake_) wake_();

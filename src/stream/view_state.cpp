@@ -1,6 +1,5 @@
-#include <rocio/stream/detail/view_state.hpp>
-
 #include <rocio/stream/detail/receive_core.hpp>
+#include <rocio/stream/detail/view_state.hpp>
 
 #include <boost/asio/error.hpp>
 
@@ -21,11 +20,17 @@ view_state::view_state(std::shared_ptr<receive_core> core, std::optional<std::ui
 
 view_state::~view_state() = default;
 
-completion_engine& view_state::engine() noexcept { return core_->engine(); }
+completion_engine& view_state::engine() noexcept {
+    return core_->engine();
+}
 
-std::string view_state::name() const { return channel_ ? "channel " + std::to_string(*channel_) : "all"; }
+std::string view_state::name() const {
+    return channel_ ? "channel " + std::to_string(*channel_) : "all";
+}
 
-std::uint64_t view_state::next_id() noexcept { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+std::uint64_t view_state::next_id() noexcept {
+    return last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 void view_state::start(receive_one_operation* op) {
     auto held = engine().lock();
@@ -117,8 +122,9 @@ void view_state::finish_some(receive_some_operation* op, const queued_frame& ent
 void view_state::deliver(const queued_frame& entry) {
     if (auto* op = waiting_one_.pop()) return finish_one(op, entry);
     if (auto* op = waiting_some_.pop()) return finish_some(op, entry);
-    const auto limit = std::min<std::uint32_t>(options_.drop_oldest_beyond.value_or(core_->config().rx_queue_depth),
-                                               static_cast<std::uint32_t>(ring_.size()));
+    const auto limit =
+        std::min<std::uint32_t>(options_.drop_oldest_beyond.value_or(core_->config().rx_queue_depth),
+                                static_cast<std::uint32_t>(ring_.size()));
     if (count_ >= limit) {
         ++dropped_;
         core_->give_back(pop().slot);

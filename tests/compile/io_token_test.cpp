@@ -1,5 +1,5 @@
-// Every async_* of the room io with every kind of completion token: that it compiles is the test. What it gives for a
-// lazy and an eager archetype is checked too.
+// Every async_* of the room io with every kind of completion token: that it compiles is the test. What it
+// gives for a lazy and an eager archetype is checked too.
 
 #include "archetype_tokens.hpp"
 #include "scripted_device.hpp"
@@ -36,8 +36,8 @@ namespace {
 template <class Executor, class Start, class... Results>
 void with_every_token(Start start) {
     static_assert(std::is_void_v<decltype(start([](error_code, Results...) {}))>);
-    start([owned = std::unique_ptr<int>()](error_code, Results...) {});           // move-only
-    start([owned = std::unique_ptr<int>()](error_code, Results...) mutable {});   // its call operator not const
+    start([owned = std::unique_ptr<int>()](error_code, Results...) {});         // move-only
+    start([owned = std::unique_ptr<int>()](error_code, Results...) mutable {}); // its call operator not const
     auto lvalue = [](error_code, Results...) {};
     start(lvalue);
     const auto const_lvalue = lvalue;
@@ -75,9 +75,8 @@ class io_tokens : public ::testing::Test {
     memory_region memory{dev, 4096};
 };
 
-using executors =
-    ::testing::Types<asio::any_io_executor, asio::io_context::executor_type,
-                     asio::strand<asio::io_context::executor_type>>;
+using executors = ::testing::Types<asio::any_io_executor, asio::io_context::executor_type,
+                                   asio::strand<asio::io_context::executor_type>>;
 TYPED_TEST_SUITE(io_tokens, executors);
 
 TYPED_TEST(io_tokens, of_a_queue_pair) {
@@ -85,9 +84,13 @@ TYPED_TEST(io_tokens, of_a_queue_pair) {
     basic_queue_pair<TypeParam> qp(this->executor_of(context), this->dev);
     const auto buffer = this->memory.buffer(0, 64);
     const inline_bytes few(std::as_bytes(std::span("few")));
-    const auto send = [&](auto&& token) { return qp.async_send(buffer, std::forward<decltype(token)>(token)); };
+    const auto send = [&](auto&& token) {
+        return qp.async_send(buffer, std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(send)>(send);
-    const auto send_inline = [&](auto&& token) { return qp.async_send(few, std::forward<decltype(token)>(token)); };
+    const auto send_inline = [&](auto&& token) {
+        return qp.async_send(few, std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(send_inline)>(send_inline);
     const auto numbered = [&](auto&& token) {
         return qp.async_send_with_immediate(buffer, 1, std::forward<decltype(token)>(token));
@@ -97,9 +100,13 @@ TYPED_TEST(io_tokens, of_a_queue_pair) {
         return qp.async_send_with_immediate(few, 1, std::forward<decltype(token)>(token));
     };
     with_every_token<TypeParam, decltype(numbered_inline)>(numbered_inline);
-    const auto receive = [&](auto&& token) { return qp.async_receive(buffer, std::forward<decltype(token)>(token)); };
+    const auto receive = [&](auto&& token) {
+        return qp.async_receive(buffer, std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(receive), received_message>(receive);
-    const auto closed = [&](auto&& token) { return qp.async_wait_closed(std::forward<decltype(token)>(token)); };
+    const auto closed = [&](auto&& token) {
+        return qp.async_wait_closed(std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(closed)>(closed);
     (void)qp.async_send(buffer);
     (void)qp.async_send(few);
@@ -113,7 +120,9 @@ TYPED_TEST(io_tokens, of_a_completion_queue) {
     asio::io_context context;
     basic_completion_queue<TypeParam> queue(this->executor_of(context), this->dev, 16);
     std::array<work_completion, 4> out;
-    const auto poll = [&](auto&& token) { return queue.async_poll(out, std::forward<decltype(token)>(token)); };
+    const auto poll = [&](auto&& token) {
+        return queue.async_poll(out, std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(poll), std::size_t>(poll);
     (void)queue.async_poll(out);
 }
@@ -121,16 +130,22 @@ TYPED_TEST(io_tokens, of_a_completion_queue) {
 TYPED_TEST(io_tokens, of_a_device_monitor) {
     asio::io_context context;
     basic_device_monitor<TypeParam> monitor(this->executor_of(context), this->dev);
-    const auto next = [&](auto&& token) { return monitor.async_next_event(std::forward<decltype(token)>(token)); };
+    const auto next = [&](auto&& token) {
+        return monitor.async_next_event(std::forward<decltype(token)>(token));
+    };
     with_every_token<TypeParam, decltype(next), device_event>(next);
     (void)monitor.async_next_event();
 }
 
 // Only what is registered, or copied, can be sent.
 template <class QueuePair, class Buffer>
-concept can_send = requires(QueuePair& qp, Buffer b) { qp.async_send(b, asio::detached); };
+concept can_send = requires(QueuePair& qp, Buffer b) {
+    qp.async_send(b, asio::detached);
+};
 template <class QueuePair, class Buffer>
-concept can_receive = requires(QueuePair& qp, Buffer b) { qp.async_receive(b, asio::detached); };
+concept can_receive = requires(QueuePair& qp, Buffer b) {
+    qp.async_receive(b, asio::detached);
+};
 
 static_assert(can_send<queue_pair, registered_buffer>);
 static_assert(can_send<queue_pair, inline_bytes>);
@@ -147,7 +162,9 @@ static_assert(!can_receive<queue_pair, std::span<std::byte>>);
 
 // Tokens that do not fit the signature are refused by the constraint, not deep inside.
 template <class Token>
-concept sends_with = requires(queue_pair& qp, registered_buffer b, Token t) { qp.async_send(b, std::move(t)); };
+concept sends_with = requires(queue_pair& qp, registered_buffer b, Token t) {
+    qp.async_send(b, std::move(t));
+};
 struct takes_nothing {
     void operator()() {}
 };
@@ -158,7 +175,9 @@ static_assert(!sends_with<int>);
 static_assert(!sends_with<takes_nothing>);
 static_assert(sends_with<takes_only_an_error>);
 template <class Token>
-concept receives_with = requires(queue_pair& qp, registered_buffer b, Token t) { qp.async_receive(b, std::move(t)); };
+concept receives_with = requires(queue_pair& qp, registered_buffer b, Token t) {
+    qp.async_receive(b, std::move(t));
+};
 static_assert(!receives_with<takes_only_an_error>);
 
 // Shape of the objects.
@@ -169,9 +188,10 @@ constexpr bool is_io_object() {
            !std::is_copy_assignable_v<Alias> && std::is_nothrow_move_constructible_v<Alias> &&
            std::is_nothrow_move_assignable_v<Alias> && std::is_nothrow_destructible_v<Alias> &&
            std::is_same_v<typename Alias::executor_type, asio::any_io_executor> &&
-           std::is_same_v<typename Alias::template rebind_executor<asio::io_context::executor_type>::other, typed> &&
-           std::is_constructible_v<Alias, typed&&> && !std::is_constructible_v<typed, Alias&&> &&
-           noexcept(std::declval<const Alias&>().get_executor());
+           std::is_same_v<typename Alias::template rebind_executor<asio::io_context::executor_type>::other,
+                          typed> &&
+           std::is_constructible_v<Alias, typed&&> &&
+           !std::is_constructible_v<typed, Alias&&>&& noexcept(std::declval<const Alias&>().get_executor());
 }
 static_assert(is_io_object<basic_queue_pair, queue_pair>());
 static_assert(is_io_object<basic_completion_queue, completion_queue>());

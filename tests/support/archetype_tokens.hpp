@@ -38,7 +38,8 @@ class async_result<rocio::test::eager_token, Signature> {
     using return_type = int;
     template <class Initiation, class... Args>
     static return_type initiate(Initiation&& initiation, rocio::test::eager_token token, Args&&... args) {
-        std::forward<Initiation>(initiation)(rocio::test::archetype_handler(token), std::forward<Args>(args)...);
+        std::forward<Initiation>(initiation)(rocio::test::archetype_handler(token),
+                                             std::forward<Args>(args)...);
         return 43;
     }
 };

@@ -28,8 +28,8 @@ inline peer_parameters good_peer() {
     return p;
 }
 
-/// What a scripted_handshake does in each of its operations, "exchange", "ready", "wait_lost" and "release": ends at once
-/// with success unless told to end otherwise or to hold. Shared by the test and the handshake.
+/// What a scripted_handshake does in each of its operations, "exchange", "ready", "wait_lost" and "release":
+/// ends at once with success unless told to end otherwise or to hold. Shared by the test and the handshake.
 class handshake_script : public std::enable_shared_from_this<handshake_script> {
   public:
     handshake_script(asio::io_context& context, event_log& events) : context_(context), events_(events) {
@@ -95,8 +95,9 @@ class scripted_handshake {
         script_->local = local;
         return asio::async_initiate<Token, void(error_code, peer_parameters)>(
             [s = script_](auto handler) {
-                s->begin("exchange", std::move(handler),
-                         [s](auto h, const error_code& ec) { std::move(h)(ec, ec ? peer_parameters{} : s->peer); });
+                s->begin("exchange", std::move(handler), [s](auto h, const error_code& ec) {
+                    std::move(h)(ec, ec ? peer_parameters{} : s->peer);
+                });
             },
             token);
     }
@@ -127,8 +128,8 @@ class scripted_handshake {
     std::shared_ptr<handshake_script> script_;
 };
 
-/// A connectable that only writes down what is done to it. Behaves as queue_pair: refuses a second connection, releases
-/// its watch when it is closed, takes its lock in every member.
+/// A connectable that only writes down what is done to it. Behaves as queue_pair: refuses a second
+/// connection, releases its watch when it is closed, takes its lock in every member.
 class scripted_target final : public connectable {
   public:
     scripted_target(asio::io_context& context, event_log& events) : context_(context), events_(events) {}

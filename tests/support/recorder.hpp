@@ -10,8 +10,8 @@
 
 namespace rocio::test {
 
-/// What a handler void(error_code, Results...) was called with. Fails the test when it is called inside the initiating
-/// function (made with initiation_scope).
+/// What a handler void(error_code, Results...) was called with. Fails the test when it is called inside the
+/// initiating function (made with initiation_scope).
 template <class... Results>
 class recorder {
   public:

@@ -358,7 +358,8 @@ bool scripted_device::progress(time_point now) {
 }
 
 int scripted_device::event_fd() const noexcept {
-    return state_->events.fd();
+    const int foreign = state_->config.foreign_event_fd;
+    return foreign >= 0 ? foreign : state_->events.fd();
 }
 
 device::time_point scripted_device::next_deadline() const noexcept {

@@ -48,8 +48,8 @@ struct scripted_device_config {
     bool has_event_fd = true;
     bool has_async_event_fd = true;
     int foreign_event_fd = -1; ///< What event_fd() gives instead of the device's own.
-    bool exclusive = false;   ///< Belongs to one engine at a time, as the soft device does.
-    bool record_posts = true; ///< Off where allocations are counted.
+    bool exclusive = false;    ///< Belongs to one engine at a time, as the soft device does.
+    bool record_posts = true;  ///< Off where allocations are counted.
 };
 
 /// A send as the device saw it when it was posted.

@@ -12,6 +12,8 @@ double percentile(std::vector<double>& samples, double p) {
     return samples[std::min(index, samples.size() - 1)];
 }
 
-double median(std::vector<double> samples) { return percentile(samples, 0.5); }
+double median(std::vector<double> samples) {
+    return percentile(samples, 0.5);
+}
 
 } // namespace rocio::tools

@@ -21,7 +21,9 @@ using clock = std::chrono::steady_clock;
 constexpr std::size_t batch = 16;
 constexpr std::uint32_t in_flight = 32;
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
 
 /// A non-blocking UDP socket on a free port of a loopback address.
 class datagram_socket {
@@ -88,13 +90,14 @@ void echo(const datagram_socket& socket, std::uint32_t bytes, const std::atomic<
     sockaddr_in from{};
     while (!stop.load(std::memory_order_relaxed)) {
         socklen_t size = sizeof from;
-        const auto n = ::recvfrom(socket.fd(), buffer.data(), bytes, 0, reinterpret_cast<sockaddr*>(&from), &size);
+        const auto n =
+            ::recvfrom(socket.fd(), buffer.data(), bytes, 0, reinterpret_cast<sockaddr*>(&from), &size);
         if (n > 0) socket.send(buffer.data(), static_cast<std::size_t>(n), from);
     }
 }
 
-void sink(const datagram_socket& socket, std::uint32_t bytes, sockaddr_in sender, const std::atomic<bool>& stop,
-          std::atomic<std::uint64_t>& received, unsigned cpu) {
+void sink(const datagram_socket& socket, std::uint32_t bytes, sockaddr_in sender,
+          const std::atomic<bool>& stop, std::atomic<std::uint64_t>& received, unsigned cpu) {
     pin_this_thread(cpu);
     datagram_batch datagrams(bytes);
     std::uint64_t total = 0;
@@ -128,7 +131,9 @@ round_trip_result raw_udp_round_trip(std::uint32_t bytes, std::uint32_t iteratio
     for (std::uint32_t i = 0; i < iterations + warm_up; ++i) {
         const auto begin = clock::now();
         near.send(buffer.data(), bytes, far.here());
-        while (::recv(near.fd(), buffer.data(), bytes, 0) < 0 && clock::now() - begin < std::chrono::seconds{1}) {}
+        while (::recv(near.fd(), buffer.data(), bytes, 0) < 0 &&
+               clock::now() - begin < std::chrono::seconds{1}) {
+        }
         if (i >= warm_up)
             samples.push_back(std::chrono::duration<double, std::micro>(clock::now() - begin).count());
     }
@@ -140,7 +145,8 @@ round_trip_result raw_udp_round_trip(std::uint32_t bytes, std::uint32_t iteratio
     return result;
 }
 
-stream_result raw_udp_stream(std::uint32_t bytes, std::chrono::milliseconds duration, const bench_cpus& cpus) {
+stream_result raw_udp_stream(std::uint32_t bytes, std::chrono::milliseconds duration,
+                             const bench_cpus& cpus) {
     const datagram_socket near(0x7F3D0001), far(0x7F3D0002);
     std::atomic<bool> stop{false};
     std::atomic<std::uint64_t> received{0};

@@ -7,8 +7,8 @@
 
 namespace rocio::tools {
 
-/// The baseline of the soft device: what the kernel's UDP does between two spinning threads over 127.x addresses, with
-/// nothing of rocio in between. Throws std::system_error.
+/// The baseline of the soft device: what the kernel's UDP does between two spinning threads over 127.x
+/// addresses, with nothing of rocio in between. Throws std::system_error.
 
 /// `bytes` there and back, `iterations` times after a tenth of that as warm-up.
 round_trip_result raw_udp_round_trip(std::uint32_t bytes, std::uint32_t iterations, const bench_cpus& cpus);

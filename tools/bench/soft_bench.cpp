@@ -52,9 +52,15 @@ auto on(bench_end& end, F f) {
 /// Connects two connectables over a TCP rendezvous on a free loopback port.
 template <class Passive, class Active>
 void connect_ends(bench_end& passive_end, Passive passive, bench_end& active_end, Active active) {
-    tcp_listener listener(passive_end.thread.get_executor());
+    // Without signs of life: only what belongs to messages is to be counted and timed.
+    tcp_rendezvous_config rendezvous;
+    rendezvous.liveness_deadline = std::chrono::milliseconds{0};
+    tcp_listener_config listening;
+    listening.handshake = rendezvous;
+    tcp_listener listener(passive_end.thread.get_executor(), listening);
     auto accepted = listener.async_accept(asio::use_future);
-    auto dialled = active(tcp_connector(active_end.thread.get_executor(), listener.local_endpoint()));
+    auto dialled =
+        active(tcp_connector(active_end.thread.get_executor(), listener.local_endpoint(), rendezvous));
     auto taken = passive(accepted.get());
     dialled.get();
     taken.get();

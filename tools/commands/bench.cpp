@@ -4,8 +4,8 @@
 
 #include <rocio/types/error.hpp>
 
-#include <boost/json.hpp>
 #include <CLI/CLI.hpp>
+#include <boost/json.hpp>
 
 #include <functional>
 #include <iomanip>
@@ -32,7 +32,8 @@ struct bench_options {
     bool json = false;
 };
 
-/// One figure of every round, raw and ours, measured in turn so that a change of the machine's speed hits both.
+/// One figure of every round, raw and ours, measured in turn so that a change of the machine's speed hits
+/// both.
 struct series {
     std::vector<double> raw{}, ours{}, ratio{};
     void add(double r, double o) {
@@ -77,7 +78,8 @@ outcome measure(const bench_options& o) {
         if (soft) {
             show(round, o.rounds, "round trip, soft device");
             ours = soft_round_trip(o.devices[0], o.devices[1], o.size, o.iterations, cpus);
-            result.round_trip_allocations = std::max(result.round_trip_allocations, ours.allocations_per_message);
+            result.round_trip_allocations =
+                std::max(result.round_trip_allocations, ours.allocations_per_message);
         }
         result.round_trip.add(raw.p50, ours.p50);
         result.round_trip_p99.add(raw.p99, ours.p99);
@@ -98,13 +100,14 @@ outcome measure(const bench_options& o) {
 
 void print_row(const char* name, const series& s, double scale, const char* unit) {
     std::cout << std::left << std::setw(34) << name << std::right << std::fixed << std::setprecision(2)
-              << std::setw(10) << median(s.raw) * scale << std::setw(10) << median(s.ours) * scale << std::setw(8)
-              << median(s.ratio) << "   " << unit << "\n";
+              << std::setw(10) << median(s.raw) * scale << std::setw(10) << median(s.ours) * scale
+              << std::setw(8) << median(s.ratio) << "   " << unit << "\n";
 }
 
 void print_table(const bench_options& o, const outcome& r) {
-    std::cout << std::left << std::setw(34) << ("median of " + std::to_string(o.rounds) + " rounds") << std::right
-              << std::setw(10) << "raw UDP" << std::setw(10) << o.what << std::setw(8) << "ratio"
+    std::cout << std::left << std::setw(34) << ("median of " + std::to_string(o.rounds) + " rounds")
+              << std::right << std::setw(10) << "raw UDP" << std::setw(10) << o.what << std::setw(8)
+              << "ratio"
               << "\n";
     const auto size = std::to_string(o.size);
     print_row(("round trip " + size + " B, p50").c_str(), r.round_trip, 1, "us");
@@ -120,16 +123,16 @@ boost::json::object json_of(const series& s) {
 }
 
 void print_json(const bench_options& o, const outcome& r) {
-    std::cout << boost::json::serialize(
-                     boost::json::object{{"bench", o.what},
-                                         {"rounds", o.rounds},
-                                         {"size", o.size},
-                                         {"payload", o.payload},
-                                         {"round_trip_p50_us", json_of(r.round_trip)},
-                                         {"round_trip_p99_us", json_of(r.round_trip_p99)},
-                                         {"stream_bytes_per_second", json_of(r.stream)},
-                                         {"allocations_per_message",
-                                          {{"round_trip", r.round_trip_allocations}, {"stream", r.stream_allocations}}}})
+    std::cout << boost::json::serialize(boost::json::object{
+                     {"bench", o.what},
+                     {"rounds", o.rounds},
+                     {"size", o.size},
+                     {"payload", o.payload},
+                     {"round_trip_p50_us", json_of(r.round_trip)},
+                     {"round_trip_p99_us", json_of(r.round_trip_p99)},
+                     {"stream_bytes_per_second", json_of(r.stream)},
+                     {"allocations_per_message",
+                      {{"round_trip", r.round_trip_allocations}, {"stream", r.stream_allocations}}}})
               << "\n";
 }
 
@@ -137,7 +140,8 @@ void check(const bench_options& o) {
     const auto online = std::thread::hardware_concurrency();
     for (const unsigned cpu : o.cpus) {
         if (cpu < online) continue;
-        throw exception({errc::invalid_argument, "--cpu is " + std::to_string(cpu) + ", this machine has CPUs 0 to " +
+        throw exception({errc::invalid_argument, "--cpu is " + std::to_string(cpu) +
+                                                     ", this machine has CPUs 0 to " +
                                                      std::to_string(online - 1)});
     }
 }
@@ -166,7 +170,9 @@ void add_bench(CLI::App& app, int&) {
         ->check(CLI::Range(50, 60000))
         ->capture_default_str();
     command->add_option("--cpu", o->cpus, "CPUs of the two ends")->expected(2)->capture_default_str();
-    command->add_option("--device", o->devices, "Devices of the two ends")->expected(2)->capture_default_str();
+    command->add_option("--device", o->devices, "Devices of the two ends")
+        ->expected(2)
+        ->capture_default_str();
     command->add_flag("--json", o->json, "One JSON object on the last line");
     command->callback([o] {
         check(*o);

@@ -6,8 +6,9 @@ class App;
 
 namespace rocio::tools {
 
-/// Each adds one subcommand; running it sets `status` to the exit status: 0 only when the data was right, 1 when it was
-/// not, or when the command could not be carried out (then an exception leaves the callback, too).
+/// Each adds one subcommand; running it sets `status` to the exit status: 0 only when the data was right, 1
+/// when it was not, or when the command could not be carried out (then an exception leaves the callback,
+/// too).
 void add_devices(CLI::App& app, int& status);
 void add_recv(CLI::App& app, int& status);
 void add_emulate(CLI::App& app, int& status);

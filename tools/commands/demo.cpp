@@ -6,9 +6,9 @@
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/io/busy_poll_thread.hpp>
 
+#include <CLI/CLI.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <CLI/CLI.hpp>
 
 #include <atomic>
 #include <future>
@@ -24,7 +24,7 @@ namespace {
 namespace asio = boost::asio;
 
 struct demo_options : receive_options {
-    std::string device{};      ///< Empty: a free pair of loopback addresses.
+    std::string device{}; ///< Empty: a free pair of loopback addresses.
     std::string peer_device{};
     std::optional<double> rate{};
     fault_plan faults{};
@@ -53,7 +53,8 @@ device_pair open_devices(const demo_options& o) {
     std::minstd_rand random(static_cast<unsigned>(::getpid()));
     for (int attempt = 0; attempt < 16 && e.code == errc::address_in_use; ++attempt) {
         if (!o.device.empty() || !o.peer_device.empty()) break;
-        const auto network = "soft:127." + std::to_string(1 + random() % 254) + "." + std::to_string(random() % 255);
+        const auto network =
+            "soft:127." + std::to_string(1 + random() % 254) + "." + std::to_string(random() % 255);
         e = open_pair(network + ".2", network + ".3", faults, pair);
     }
     throw_if(e);
@@ -73,7 +74,8 @@ class sending_half {
         rendezvous.largest_message = o.payload;
         auto begin = [this, c, peer, rendezvous] {
             sender_ = std::make_unique<frame_sender>(thread_.context(), dev_, c);
-            asio::co_spawn(thread_.context(), sender_->run(tcp_connector(thread_.context(), peer, rendezvous)),
+            asio::co_spawn(thread_.context(),
+                           sender_->run(tcp_connector(thread_.context(), peer, rendezvous)),
                            [this](std::exception_ptr e, error_info result) { finish(e, result); });
         };
         asio::post(thread_.context(), begin);
@@ -159,8 +161,8 @@ int demonstrate(const demo_options& o) {
 
 void add_demo(CLI::App& app, int& status) {
     auto o = std::make_shared<demo_options>();
-    auto* command =
-        app.add_subcommand("demo", "Both halves in one program: an emulated FPGA streams, we receive and check");
+    auto* command = app.add_subcommand(
+        "demo", "Both halves in one program: an emulated FPGA streams, we receive and check");
     command->add_option("--device", o->device, "Receiving device; default: a free loopback address");
     command->add_option("--peer-device", o->peer_device, "Sending device; default: a free loopback address");
     command->add_option("--rate", o->rate, "Frames per second; default: as fast as they are acknowledged")

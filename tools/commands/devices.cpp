@@ -2,8 +2,8 @@
 
 #include <rocio/open/open_device.hpp>
 
-#include <boost/json.hpp>
 #include <CLI/CLI.hpp>
+#include <boost/json.hpp>
 
 #include <iomanip>
 #include <iostream>
@@ -13,7 +13,9 @@ namespace rocio::tools {
 
 namespace {
 
-const char* text_of(port_state state) { return state == port_state::active ? "active" : "down"; }
+const char* text_of(port_state state) {
+    return state == port_state::active ? "active" : "down";
+}
 
 void print_table(const std::vector<device_description>& devices) {
     std::cout << std::left << std::setw(24) << "DEVICE" << std::setw(8) << "KIND" << std::setw(8) << "PORT"
@@ -21,8 +23,8 @@ void print_table(const std::vector<device_description>& devices) {
               << "GID\n";
     for (const auto& d : devices) {
         std::cout << std::left << std::setw(24) << d.name << std::setw(8) << d.kind << std::setw(8)
-                  << text_of(d.state) << std::setw(12) << d.netdev << std::setw(8) << d.netdev_mtu << std::setw(10)
-                  << bytes(d.active_mtu) << d.address.to_string() << "\n";
+                  << text_of(d.state) << std::setw(12) << d.netdev << std::setw(8) << d.netdev_mtu
+                  << std::setw(10) << bytes(d.active_mtu) << d.address.to_string() << "\n";
     }
     if (devices.empty()) std::cout << "none: bring an interface with an IPv4 address up\n";
 }

@@ -8,10 +8,10 @@
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/io/completion_engine.hpp>
 
+#include <CLI/CLI.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-#include <CLI/CLI.hpp>
 
 #include <memory>
 
@@ -89,8 +89,12 @@ class board {
 
     std::uint64_t frames() const { return frames_ + (sender_ ? sender_->counts().frames : 0); }
     std::uint64_t bytes() const { return frames() * o_.payload; }
-    std::uint64_t retransmits() const { return retransmits_ + (sender_ ? sender_->counters().retransmits : 0); }
-    std::uint64_t rnr_naks() const { return rnr_naks_ + (sender_ ? sender_->counters().rnr_naks_received : 0); }
+    std::uint64_t retransmits() const {
+        return retransmits_ + (sender_ ? sender_->counters().retransmits : 0);
+    }
+    std::uint64_t rnr_naks() const {
+        return rnr_naks_ + (sender_ ? sender_->counters().rnr_naks_received : 0);
+    }
     std::chrono::nanoseconds elapsed() const { return elapsed_; }
 
   private:
@@ -168,9 +172,11 @@ int emulate(const emulate_options& o) {
 
 void add_emulate(CLI::App& app, int& status) {
     auto o = std::make_shared<emulate_options>();
-    auto* command = app.add_subcommand("emulate", "An emulated FPGA that streams PRBS frames to `rocio recv`");
+    auto* command =
+        app.add_subcommand("emulate", "An emulated FPGA that streams PRBS frames to `rocio recv`");
     options::device(*command, o->device);
-    command->add_option("--peer", o->peer, "ADDRESS:PORT of the receiver's TCP rendezvous")->capture_default_str();
+    command->add_option("--peer", o->peer, "ADDRESS:PORT of the receiver's TCP rendezvous")
+        ->capture_default_str();
     options::payload(*command, o->payload);
     options::depth(*command, o->depth);
     options::path_mtu(*command, o->path_mtu);

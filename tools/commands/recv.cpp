@@ -5,8 +5,8 @@
 #include <rocio/connect/parse_endpoint.hpp>
 #include <rocio/io/completion_engine.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
 
 #include <memory>
 

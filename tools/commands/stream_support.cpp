@@ -79,7 +79,8 @@ status_server_config server_config(const std::optional<options::http_address>& w
 
 } // namespace
 
-status_front::status_front(boost::asio::io_context& context, const std::optional<options::http_address>& where,
+status_front::status_front(boost::asio::io_context& context,
+                           const std::optional<options::http_address>& where,
                            const std::shared_ptr<device>& dev, const frame_receiver& receiver)
     : shown_(source_.add([&context, &receiver, dev](status_snapshot& s) {
           s.engines.push_back(completion_engine::of(context).snapshot());
@@ -90,7 +91,9 @@ status_front::status_front(boost::asio::io_context& context, const std::optional
     std::cerr << "status " << server_.url() << std::endl;
 }
 
-void status_front::stop() { server_.stop(); }
+void status_front::stop() {
+    server_.stop();
+}
 
 end_of_run::end_of_run(boost::asio::io_context& context, const std::optional<std::chrono::nanoseconds>& limit,
                        std::function<void()> stop)
@@ -121,10 +124,10 @@ std::string progress_text(const frame_receiver& receiver, std::chrono::steady_cl
     const auto elapsed = std::chrono::steady_clock::now() - since;
     const auto seconds = receiver.seconds();
     const auto rate = seconds > 0 ? static_cast<double>(c.bytes) / seconds : 0;
-    return human_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed)) + "  " + s.state + "  " +
-           human_count(static_cast<double>(c.frames)) + " frames  " + human_bytes(static_cast<double>(c.bytes)) +
-           "  " + human_bytes(rate) + "/s  corrupt " + std::to_string(c.corrupt) + "  RNR " +
-           std::to_string(s.counters.rnr_naks_sent);
+    return human_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed)) + "  " + s.state +
+           "  " + human_count(static_cast<double>(c.frames)) + " frames  " +
+           human_bytes(static_cast<double>(c.bytes)) + "  " + human_bytes(rate) + "/s  corrupt " +
+           std::to_string(c.corrupt) + "  RNR " + std::to_string(s.counters.rnr_naks_sent);
 }
 
 report report_of(const frame_receiver& receiver, const std::string& device_name) {
@@ -159,10 +162,13 @@ void pin_this_thread(const std::optional<unsigned>& cpu) {
     if (*cpu < CPU_SETSIZE) CPU_SET(*cpu, &set);
     const int e = ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
     if (e == 0) return;
-    throw exception({errc::invalid_argument, "--cpu is " + std::to_string(*cpu) + ", this machine has CPUs 0 to " +
+    throw exception({errc::invalid_argument, "--cpu is " + std::to_string(*cpu) +
+                                                 ", this machine has CPUs 0 to " +
                                                  std::to_string(std::thread::hardware_concurrency() - 1)});
 }
 
-void say(const std::string& text) { std::cerr << (::isatty(2) ? "\r\033[K" : "") << "rocio: " << text << std::endl; }
+void say(const std::string& text) {
+    std::cerr << (::isatty(2) ? "\r\033[K" : "") << "rocio: " << text << std::endl;
+}
 
 } // namespace rocio::tools

@@ -3,10 +3,10 @@
 #include <boost/asio/detail/config.hpp>
 #include <boost/asio/version.hpp>
 
-// Asio's layout depends on its version and on these macros. A program and the library must agree, or objects of the one
-// are misread by the other: so every translation unit that uses rocio refers to a symbol that names them, and the
-// library defines the one it was built with. A mismatch is then an "undefined reference" at link time that says what
-// differs.
+// Asio's layout depends on its version and on these macros. A program and the library must agree, or objects
+// of the one are misread by the other: so every translation unit that uses rocio refers to a symbol that
+// names them, and the library defines the one it was built with. A mismatch is then an "undefined reference"
+// at link time that says what differs.
 #if defined(BOOST_ASIO_ENABLE_HANDLER_TRACKING)
 #define ROCIO_ABI_TRACKING _handler_tracking
 #else
@@ -32,12 +32,14 @@
 #define ROCIO_ABI_TS
 #endif
 
-#define ROCIO_ABI_PASTE(version, tracking, threads, reactor, ts) asio_##version##tracking##threads##reactor##ts
-#define ROCIO_ABI_EXPAND(version, tracking, threads, reactor, ts)                                                    \
+#define ROCIO_ABI_PASTE(version, tracking, threads, reactor, ts)                                             \
+    asio_##version##tracking##threads##reactor##ts
+#define ROCIO_ABI_EXPAND(version, tracking, threads, reactor, ts)                                            \
     ROCIO_ABI_PASTE(version, tracking, threads, reactor, ts)
 /// asio_102601_epoll, for example.
-#define ROCIO_ASIO_ABI                                                                                               \
-    ROCIO_ABI_EXPAND(BOOST_ASIO_VERSION, ROCIO_ABI_TRACKING, ROCIO_ABI_THREADS, ROCIO_ABI_REACTOR, ROCIO_ABI_TS)
+#define ROCIO_ASIO_ABI                                                                                       \
+    ROCIO_ABI_EXPAND(BOOST_ASIO_VERSION, ROCIO_ABI_TRACKING, ROCIO_ABI_THREADS, ROCIO_ABI_REACTOR,           \
+                     ROCIO_ABI_TS)
 
 namespace rocio::abi {
 

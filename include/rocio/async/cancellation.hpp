@@ -12,8 +12,9 @@ namespace rocio::async {
 /// Lives in a handler's cancellation slot while its operation is pending and passes a cancellation on to
 /// `Target::cancel(const void* key, asio::cancellation_type)`.
 ///
-/// The key is the address of this object, not of the operation: an operation's memory is used again before its handler
-/// runs on another executor, while the slot, and so this address, is taken until the handler is called.
+/// The key is the address of this object, not of the operation: an operation's memory is used again before
+/// its handler runs on another executor, while the slot, and so this address, is taken until the handler is
+/// called.
 template <class Target>
 class slot_cancellation {
   public:
@@ -28,8 +29,8 @@ class slot_cancellation {
     std::weak_ptr<Target> target_;
 };
 
-/// Makes `op` cancellable through its handler's slot. To be called before the operation is started. Throws what the
-/// slot's allocation throws; the operation is destroyed then.
+/// Makes `op` cancellable through its handler's slot. To be called before the operation is started. Throws
+/// what the slot's allocation throws; the operation is destroyed then.
 template <class Target>
 void connect_slot(asio::cancellation_slot slot, const std::shared_ptr<Target>& target, operation_base& op) {
     if (!slot.is_connected()) return;

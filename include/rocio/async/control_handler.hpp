@@ -14,10 +14,10 @@
 
 namespace rocio::async {
 
-/// A control-plane handler of any type (connection set-up and the like): the one place where any_completion_handler
-/// is used. It takes the handler's executor before erasing it and never assigns an erased handler: on Boost 1.81 the
-/// first costs an allocation per call otherwise, and the second recurses without end. Move-only; not for the data
-/// plane.
+/// A control-plane handler of any type (connection set-up and the like): the one place where
+/// any_completion_handler is used. It takes the handler's executor before erasing it and never assigns an
+/// erased handler: on Boost 1.81 the first costs an allocation per call otherwise, and the second recurses
+/// without end. Move-only; not for the data plane.
 template <class Signature>
 class control_handler;
 
@@ -58,8 +58,8 @@ class control_handler<void(Args...)> {
         });
     }
 
-    /// Calls the handler inside this call. It makes a control_handler a completion handler (and token) itself, to be
-    /// given to any other asynchronous operation, which calls it on executor().
+    /// Calls the handler inside this call. It makes a control_handler a completion handler (and token)
+    /// itself, to be given to any other asynchronous operation, which calls it on executor().
     void operator()(Args... args) { invoke(std::move(state_), std::tuple<Args...>(std::move(args)...)); }
 
   private:

@@ -24,8 +24,8 @@ concept erased_executor = std::derived_from<E, asio::any_io_executor>;
 template <class E>
 concept io_context_executor = std::derived_from<E, asio::io_context::executor_type>;
 
-/// The io_context an executor runs on, or null if it is another kind of context (thread_pool, system_context) or an
-/// executor this cannot see into.
+/// The io_context an executor runs on, or null if it is another kind of context (thread_pool, system_context)
+/// or an executor this cannot see into.
 template <class Executor>
 asio::io_context* io_context_of(const Executor& executor) noexcept {
     if constexpr (erased_executor<Executor>) {
@@ -43,7 +43,9 @@ asio::io_context* io_context_of(const Executor& executor) noexcept {
     } else if constexpr (is_strand<Executor>) {
         return io_context_of(executor.get_inner_executor());
     } else if constexpr (requires {
-                             { &asio::query(executor, asio::execution::context) } -> std::same_as<asio::io_context*>;
+                             {
+                                 &asio::query(executor, asio::execution::context)
+                                 } -> std::same_as<asio::io_context*>;
                          }) {
         return &asio::query(executor, asio::execution::context);
     } else {
@@ -51,7 +53,8 @@ asio::io_context* io_context_of(const Executor& executor) noexcept {
     }
 }
 
-/// True when `executor` is the context's own, so that a handler may be called directly from inside the context.
+/// True when `executor` is the context's own, so that a handler may be called directly from inside the
+/// context.
 template <class Executor>
 bool is_executor_of(const Executor& executor, asio::io_context& context) noexcept {
     using direct = asio::io_context::executor_type;

@@ -146,9 +146,9 @@ struct bound_completion {
 };
 
 /// The operation with its handler. `Base` is an operation<…>, perhaps with data of its own and with a
-/// `before_upcall()` that completes its results just before the handler is called (without the engine's lock). Built in
-/// the initiating template, where the handler's executor and allocator still have their types: asking an erased handler
-/// for its executor costs an allocation on Boost 1.81.
+/// `before_upcall()` that completes its results just before the handler is called (without the engine's
+/// lock). Built in the initiating template, where the handler's executor and allocator still have their
+/// types: asking an erased handler for its executor costs an allocation on Boost 1.81.
 template <class Base, class Handler, class IoExecutor>
 class handler_operation final : public Base {
     using handler_executor = asio::associated_executor_t<Handler, IoExecutor>;
@@ -158,8 +158,8 @@ class handler_operation final : public Base {
     static constexpr bool has_no_allocator = std::is_same_v<handler_allocator, std::allocator<void>>;
 
   public:
-    /// `context` is where the operation completes; `memory` must outlive it. Throws what the handler's move and the
-    /// allocation throw; nothing is left behind then.
+    /// `context` is where the operation completes; `memory` must outlive it. Throws what the handler's move
+    /// and the allocation throw; nothing is left behind then.
     template <class... BaseArgs>
     static Base* make(Handler&& handler, const IoExecutor& io_executor, asio::io_context& context,
                       operation_memory& memory, BaseArgs&&... args) {
@@ -179,7 +179,8 @@ class handler_operation final : public Base {
     template <class... BaseArgs>
     handler_operation(Handler&& handler, const IoExecutor& io_executor, asio::io_context& context,
                       operation_memory& memory, BaseArgs&&... args)
-        : Base(&handler_operation::finish, std::forward<BaseArgs>(args)...), handler_(std::move(handler)),
+        : Base(&handler_operation::finish, std::forward<BaseArgs>(args)...),
+          handler_(std::move(handler)),
           memory_(memory) {
         auto executor = asio::get_associated_executor(handler_, io_executor);
         if (!is_executor_of(executor, context)) elsewhere_.emplace(std::move(executor));
@@ -196,7 +197,8 @@ class handler_operation final : public Base {
     }
     static void deallocate(void* block, block_allocator& allocator, operation_memory& memory) noexcept {
         if constexpr (pooled()) return memory.deallocate(block, sizeof(handler_operation));
-        std::allocator_traits<block_allocator>::deallocate(allocator, static_cast<handler_operation*>(block), 1);
+        std::allocator_traits<block_allocator>::deallocate(allocator, static_cast<handler_operation*>(block),
+                                                           1);
     }
 
     static void finish(operation_base* base, bool invoke) {

@@ -6,8 +6,8 @@
 
 namespace rocio::async {
 
-/// Free lists for operations whose handler brings no allocator of its own. Blocks are kept by size class, so that a
-/// steady number of outstanding operations allocates nothing after its first round. Thread-safe.
+/// Free lists for operations whose handler brings no allocator of its own. Blocks are kept by size class, so
+/// that a steady number of outstanding operations allocates nothing after its first round. Thread-safe.
 class operation_memory {
   public:
     operation_memory() = default;

@@ -11,15 +11,16 @@
 
 namespace rocio {
 
-/// Any handshake, without its type: what receive_server and async_connect() take, so that TCP, rdma_cm, FPGA and static
-/// peers are interchangeable. Move-only; owns the handshake.
+/// Any handshake, without its type: what receive_server and async_connect() take, so that TCP, rdma_cm, FPGA
+/// and static peers are interchangeable. Move-only; owns the handshake.
 class any_handshake {
   public:
     template <class H>
-        requires(handshake<H> && !std::same_as<std::decay_t<H>, any_handshake>)
-    any_handshake(H how) : impl_(std::make_unique<model<H>>(std::move(how))) {}
+    requires(handshake<H> && !std::same_as<std::decay_t<H>, any_handshake>) any_handshake(H how)
+        : impl_(std::make_unique<model<H>>(std::move(how))) {}
 
-    void async_exchange(const local_parameters& local, async::control_handler<void(error_code, peer_parameters)> h) {
+    void async_exchange(const local_parameters& local,
+                        async::control_handler<void(error_code, peer_parameters)> h) {
         impl_->exchange(local, std::move(h));
     }
     void async_ready(async::control_handler<void(error_code)> h) { impl_->ready(std::move(h)); }
@@ -30,7 +31,8 @@ class any_handshake {
   private:
     struct concept_type {
         virtual ~concept_type() = default;
-        virtual void exchange(const local_parameters&, async::control_handler<void(error_code, peer_parameters)>) = 0;
+        virtual void exchange(const local_parameters&,
+                              async::control_handler<void(error_code, peer_parameters)>) = 0;
         virtual void ready(async::control_handler<void(error_code)>) = 0;
         virtual void wait_lost(async::control_handler<void(error_code)>) = 0;
         virtual void release(async::control_handler<void(error_code)>) = 0;
@@ -44,7 +46,9 @@ class any_handshake {
             how.async_exchange(local, std::move(h));
         }
         void ready(async::control_handler<void(error_code)> h) override { how.async_ready(std::move(h)); }
-        void wait_lost(async::control_handler<void(error_code)> h) override { how.async_wait_lost(std::move(h)); }
+        void wait_lost(async::control_handler<void(error_code)> h) override {
+            how.async_wait_lost(std::move(h));
+        }
         void release(async::control_handler<void(error_code)> h) override { how.async_release(std::move(h)); }
         error_info last_error() const override { return how.last_error(); }
         H how;

@@ -13,9 +13,10 @@
 
 namespace rocio {
 
-/// A peer whose numbers the program knows already, from a file, a command line or a control plane of its own. A
-/// handshake (see rocio/types/handshake.hpp) that tells the peer nothing and does not watch it: whoever uses it makes sure
-/// that the peer can receive before anything is sent, and finds out by retry_exceeded that it is gone.
+/// A peer whose numbers the program knows already, from a file, a command line or a control plane of its own.
+/// A handshake (see rocio/types/handshake.hpp) that tells the peer nothing and does not watch it: whoever
+/// uses it makes sure that the peer can receive before anything is sent, and finds out by retry_exceeded that
+/// it is gone.
 ///
 /// Thread safety: distinct objects: safe. Shared objects: unsafe.
 template <class Executor = asio::any_io_executor>
@@ -34,13 +35,13 @@ class basic_static_peer {
     explicit basic_static_peer(const Executor& executor, const peer_parameters& peer)
         : executor_(executor), session_(detail::make_static_session(executor, peer)) {}
     template <class Context>
-        requires std::is_convertible_v<Context&, asio::execution_context&>
+    requires std::is_convertible_v<Context&, asio::execution_context&>
     explicit basic_static_peer(Context& context, const peer_parameters& peer)
         : basic_static_peer(Executor(context.get_executor()), peer) {}
 
     basic_static_peer(basic_static_peer&&) noexcept = default;
     template <class Other>
-        requires std::is_convertible_v<Other, Executor>
+    requires std::is_convertible_v<Other, Executor>
     explicit basic_static_peer(basic_static_peer<Other>&& other)
         : executor_(other.executor_), session_(std::move(other.session_)) {}
     basic_static_peer& operator=(basic_static_peer&& other) noexcept {
@@ -78,7 +79,8 @@ class basic_static_peer {
     auto async_wait_lost(Token&& token = default_token_t<Executor>()) {
         return initiate(&detail::start_static_wait_lost, std::forward<Token>(token));
     }
-    /// Ends async_wait_lost(): void(error_code), always success. Executor and cancellation as async_exchange().
+    /// Ends async_wait_lost(): void(error_code), always success. Executor and cancellation as
+    /// async_exchange().
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_release(Token&& token = default_token_t<Executor>()) {
         return initiate(&detail::start_static_release, std::forward<Token>(token));
@@ -90,7 +92,8 @@ class basic_static_peer {
   private:
     template <class Start, class Token>
     auto initiate(Start start, Token&& token) {
-        return asio::async_initiate<Token, void(error_code)>(step_initiation{executor_}, token, start, session_.get());
+        return asio::async_initiate<Token, void(error_code)>(step_initiation{executor_}, token, start,
+                                                             session_.get());
     }
 
     Executor executor_;

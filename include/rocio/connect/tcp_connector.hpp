@@ -29,14 +29,14 @@ class basic_tcp_connector : public basic_tcp_handshake<Executor> {
                                  const tcp_rendezvous_config& config = {})
         : basic_tcp_handshake<Executor>(executor, detail::make_tcp_session(executor, peer, config)) {}
     template <class Context>
-        requires std::is_convertible_v<Context&, asio::execution_context&>
+    requires std::is_convertible_v<Context&, asio::execution_context&>
     explicit basic_tcp_connector(Context& context, const asio::ip::tcp::endpoint& peer,
                                  const tcp_rendezvous_config& config = {})
         : basic_tcp_connector(Executor(context.get_executor()), peer, config) {}
 
     basic_tcp_connector(basic_tcp_connector&&) noexcept = default;
     template <class Other>
-        requires std::is_convertible_v<Other, Executor>
+    requires std::is_convertible_v<Other, Executor>
     explicit basic_tcp_connector(basic_tcp_connector<Other>&& other)
         : basic_tcp_handshake<Executor>(std::move(other)) {}
     basic_tcp_connector& operator=(basic_tcp_connector&&) noexcept = default;

@@ -14,7 +14,8 @@ namespace rocio {
 struct tcp_listener_config {
     /// Where to listen. Default: loopback only, on a free port (see basic_tcp_listener::local_endpoint()).
     boost::asio::ip::tcp::endpoint endpoint{boost::asio::ip::address_v4::loopback(), 0};
-    /// For each handshake; its exchange_deadline is also the time in which a new connection must have said hello.
+    /// For each handshake; its exchange_deadline is also the time in which a new connection must have said
+    /// hello.
     tcp_rendezvous_config handshake{};
     /// Connections that have not yet said hello, at most; one more drops the oldest.
     std::size_t max_unfinished = 64;

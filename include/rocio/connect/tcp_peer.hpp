@@ -13,8 +13,8 @@ namespace rocio {
 template <class>
 class basic_tcp_listener;
 
-/// The listening side of one rendezvous, as basic_tcp_listener::async_accept() gives it: the other side has said a
-/// valid hello and waits for our numbers. Give it to async_connect(), or refuse it.
+/// The listening side of one rendezvous, as basic_tcp_listener::async_accept() gives it: the other side has
+/// said a valid hello and waits for our numbers. Give it to async_connect(), or refuse it.
 template <class Executor = asio::any_io_executor>
 class basic_tcp_peer : public basic_tcp_handshake<Executor> {
   public:
@@ -29,15 +29,16 @@ class basic_tcp_peer : public basic_tcp_handshake<Executor> {
         : basic_tcp_handshake<Executor>(executor, std::move(session)) {}
     basic_tcp_peer(basic_tcp_peer&&) noexcept = default;
     template <class Other>
-        requires std::is_convertible_v<Other, Executor>
-    explicit basic_tcp_peer(basic_tcp_peer<Other>&& other) : basic_tcp_handshake<Executor>(std::move(other)) {}
+    requires std::is_convertible_v<Other, Executor>
+    explicit basic_tcp_peer(basic_tcp_peer<Other>&& other)
+        : basic_tcp_handshake<Executor>(std::move(other)) {}
     basic_tcp_peer& operator=(basic_tcp_peer&&) noexcept = default;
 
     /// What the other side said in its hello: enough to choose a queue pair's type and depth for it.
     peer_parameters hello() const { return detail::hello_of(this->session()); }
 
-    /// Turns the other side away: its async_exchange() ends with errc::refused_by_peer and `text` (at most 256
-    /// printable characters of it) in last_error().
+    /// Turns the other side away: its async_exchange() ends with errc::refused_by_peer and `text` (at most
+    /// 256 printable characters of it) in last_error().
     ///
     /// Preconditions: instead of async_exchange().
     /// Completion signature: void(error_code).

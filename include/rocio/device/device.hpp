@@ -48,12 +48,12 @@ struct memory_region_config {
     std::optional<std::uint64_t> iova{}; ///< RDMA address of the first byte; default: its virtual address.
 };
 
-/// The seam: a device that carries RDMA, without Asio. A device says what to wait for (event_fd(), next_deadline());
-/// the completion engine does all waiting. Every default answers errc::not_supported, so that a device overrides what
-/// it has.
+/// The seam: a device that carries RDMA, without Asio. A device says what to wait for (event_fd(),
+/// next_deadline()); the completion engine does all waiting. Every default answers errc::not_supported, so
+/// that a device overrides what it has.
 ///
-/// Thread safety: registration, GID table, limits, snapshot() of a bound device: any thread where the device says so;
-/// progress(), poll, post and state changes: one thread at a time (the engine's turn).
+/// Thread safety: registration, GID table, limits, snapshot() of a bound device: any thread where the device
+/// says so; progress(), poll, post and state changes: one thread at a time (the engine's turn).
 class device {
   public:
     using time_point = std::chrono::steady_clock::time_point;
@@ -63,7 +63,9 @@ class device {
     virtual std::string name() const = 0; ///< As open_device() takes it: "soft:127.0.0.2", "mlx5_0".
     virtual std::string kind() const = 0; ///< "soft", "verbs", "scripted".
     virtual device_limits limits() const = 0;
-    virtual endpoint_capabilities capabilities(std::uint8_t port) const { return (void)port, endpoint_capabilities{}; }
+    virtual endpoint_capabilities capabilities(std::uint8_t port) const {
+        return (void)port, endpoint_capabilities{};
+    }
     /// UDP port peers must send to.
     virtual std::uint16_t udp_port() const { return 4791; }
 
@@ -71,22 +73,23 @@ class device {
     /// The port's table as it is now; indices move when addresses change, so ask at every connect.
     virtual error_info gid_table(std::uint8_t port, std::vector<gid_table_entry>& out) const;
 
-    virtual error_info create_completion_queue(std::uint32_t depth, std::unique_ptr<device_completion_queue>& out);
+    virtual error_info create_completion_queue(std::uint32_t depth,
+                                               std::unique_ptr<device_completion_queue>& out);
     virtual error_info create_queue_pair(const device_queue_pair_config& config,
                                          std::unique_ptr<device_queue_pair>& out);
     /// `bytes` must outlive the region.
     virtual error_info register_memory(std::span<std::byte> bytes, const memory_region_config& config,
                                        std::unique_ptr<device_memory_region>& out);
 
-    /// A device without locks belongs to the first engine that binds it; another one gets errc::device_bound until
-    /// unbind(). `engine` is only compared. Devices with locks of their own accept everybody.
+    /// A device without locks belongs to the first engine that binds it; another one gets errc::device_bound
+    /// until unbind(). `engine` is only compared. Devices with locks of their own accept everybody.
     virtual errc bind(const void* engine) { return (void)engine, errc::success; }
     virtual void unbind(const void* engine) noexcept { (void)engine; }
 
     /// A bounded amount of work: receive and send packets, timers. Gives true when it did anything.
     virtual bool progress(time_point now) { return (void)now, false; }
-    /// The descriptor that becomes readable when poll or progress() has something to do after every completion queue
-    /// was armed; -1: none.
+    /// The descriptor that becomes readable when poll or progress() has something to do after every
+    /// completion queue was armed; -1: none.
     virtual int event_fd() const noexcept { return -1; }
     /// When progress() is needed even if event_fd() stays silent; time_point::max(): never.
     virtual time_point next_deadline() const noexcept { return time_point::max(); }

@@ -16,7 +16,8 @@ class device_completion_queue {
     virtual std::uint32_t depth() const noexcept = 0;
     /// Takes completions, oldest first; `error` is set when the queue itself is broken (then 0 is given).
     virtual std::size_t poll(std::span<work_completion> out, errc& error) noexcept = 0;
-    /// Asks for one event at the next completion. Says nothing about what is queued already: poll again afterwards.
+    /// Asks for one event at the next completion. Says nothing about what is queued already: poll again
+    /// afterwards.
     virtual errc arm() noexcept = 0;
 };
 

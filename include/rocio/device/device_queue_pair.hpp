@@ -17,8 +17,9 @@ enum class queue_pair_state : std::uint8_t { reset, init, ready_to_receive, read
 
 struct device_queue_pair_config {
     queue_pair_type type = queue_pair_type::rc;
-    device_completion_queue* completions = nullptr; ///< Sends and receives complete here; must outlive the queue pair.
-    std::uint32_t send_depth = 128;                 ///< 1..device_limits::max_work_requests.
+    device_completion_queue* completions =
+        nullptr;                    ///< Sends and receives complete here; must outlive the queue pair.
+    std::uint32_t send_depth = 128; ///< 1..device_limits::max_work_requests.
     std::uint32_t receive_depth = 128;
     std::uint32_t max_inline = 0; ///< Bytes.
     std::uint8_t port = 1;
@@ -31,8 +32,8 @@ struct init_attributes {
     memory_access remote_access = memory_access::local_read; ///< What peers may do through this queue pair.
 };
 
-/// INIT → RTR and RTR → RTS in the terms of both sides: `local.send_psn` is our first PSN, `peer.send_psn` the first
-/// we expect.
+/// INIT → RTR and RTR → RTS in the terms of both sides: `local.send_psn` is our first PSN, `peer.send_psn`
+/// the first we expect.
 struct connect_attributes {
     local_parameters local{};
     peer_parameters peer{};

@@ -33,8 +33,8 @@ class busy_poll_thread {
 
     /// Ends run() at the next handler; what is pending stays pending.
     void stop() noexcept;
-    /// Waits until the context has nothing left to do, or was stopped. Re-throws the exception of a handler, which
-    /// ends the thread.
+    /// Waits until the context has nothing left to do, or was stopped. Re-throws the exception of a handler,
+    /// which ends the thread.
     void join();
 
   private:

@@ -23,23 +23,25 @@ namespace rocio {
 struct engine_device;
 struct engine_queue;
 
-/// The completion engine of one io_context: an Asio service that polls the completion queues of every device in use,
-/// drives devices that need it, and calls handlers. For users it has a policy and a snapshot; the rest is for those
-/// who write objects on top of it.
+/// The completion engine of one io_context: an Asio service that polls the completion queues of every device
+/// in use, drives devices that need it, and calls handlers. For users it has a policy and a snapshot; the
+/// rest is for those who write objects on top of it.
 ///
-/// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats sweeps
-/// (devices' progress, returned slots, completion queues, 16 completions at a time in round robin), then calls the
-/// handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5 microseconds, so that timers,
-/// sockets and posted work get theirs. With no work left and the polling budget used up it arms every queue, sweeps once
-/// more, and only if that found nothing waits: one async_wait per event descriptor and one timer.
+/// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats
+/// sweeps (devices' progress, returned slots, completion queues, 16 completions at a time in round robin),
+/// then calls the handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5
+/// microseconds, so that timers, sockets and posted work get theirs. With no work left and the polling budget
+/// used up it arms every queue, sweeps once more, and only if that found nothing waits: one async_wait per
+/// event descriptor and one timer.
 ///
-/// The engine turns, and run() stays alive, while anything is outstanding: a user's operation, or an object that
-/// called work_started(). A turn is not re-entered: a handler that runs the context itself (io_context::poll() inside a
-/// handler) is served timers and sockets, but no completions, until it returns. With the policy spin there is always a
-/// turn ready while anything is outstanding, so io_context::poll() does not return then; use poll_one() or run_for().
+/// The engine turns, and run() stays alive, while anything is outstanding: a user's operation, or an object
+/// that called work_started(). A turn is not re-entered: a handler that runs the context itself
+/// (io_context::poll() inside a handler) is served timers and sockets, but no completions, until it returns.
+/// With the policy spin there is always a turn ready while anything is outstanding, so io_context::poll()
+/// does not return then; use poll_one() or run_for().
 ///
-/// Thread safety: all members may be called from any thread. Those marked *locked* need the lock of lock() held. No
-/// handler is ever called under the lock, and no log_sink.
+/// Thread safety: all members may be called from any thread. Those marked *locked* need the lock of lock()
+/// held. No handler is ever called under the lock, and no log_sink.
 class completion_engine final : public asio::execution_context::service {
   public:
     using key_type = completion_engine;
@@ -68,14 +70,14 @@ class completion_engine final : public asio::execution_context::service {
     /// True after the context's shutdown: every entry point is then a no-op. *locked*
     bool is_shut_down() const noexcept;
 
-    /// A device in use by this engine. Reference counted by attach() and detach(). Errors: errc::device_bound,
-    /// errc::device_fatal while a device that failed is still in use, errc::not_supported if the device's descriptors
-    /// cannot be waited for. *locked*
+    /// A device in use by this engine. Reference counted by attach() and detach(). Errors:
+    /// errc::device_bound, errc::device_fatal while a device that failed is still in use, errc::not_supported
+    /// if the device's descriptors cannot be waited for. *locked*
     error_info attach(const std::shared_ptr<device>& dev);
     void detach(const std::shared_ptr<device>& dev) noexcept;
 
-    /// A completion queue of `dev` (attached) with room for `completions` more; shared by all queue pairs of the
-    /// engine until it is full, then it gets a sibling. *locked*
+    /// A completion queue of `dev` (attached) with room for `completions` more; shared by all queue pairs of
+    /// the engine until it is full, then it gets a sibling. *locked*
     error_info reserve_completions(const std::shared_ptr<device>& dev, std::uint32_t completions,
                                    device_completion_queue*& out);
     void release_completions(device_completion_queue* queue, std::uint32_t completions) noexcept;
@@ -83,8 +85,8 @@ class completion_engine final : public asio::execution_context::service {
     /// Polls the queue until it is empty, at most its depth, and routes what it finds. *locked*
     void drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept;
 
-    /// A place in the table of owners: its `owner` and `generation` go into every wr_id of the sink. A sink that names
-    /// its completion queue hears of no other one's failure. *locked*
+    /// A place in the table of owners: its `owner` and `generation` go into every wr_id of the sink. A sink
+    /// that names its completion queue hears of no other one's failure. *locked*
     error_info add_sink(completion_sink& sink, const device& dev, wr_id& prefix,
                         const device_completion_queue* queue = nullptr);
     /// Completions still queued for it are dropped and counted as stale. *locked*
@@ -101,16 +103,17 @@ class completion_engine final : public asio::execution_context::service {
     void work_started() noexcept;
     void work_finished() noexcept;
 
-    /// Queues an operation whose result is set; its handler runs in this or the next turn, never inside this call.
-    /// The operation must have been counted by work_started(); it is finished when its handler has been called. *locked*
+    /// Queues an operation whose result is set; its handler runs in this or the next turn, never inside this
+    /// call. The operation must have been counted by work_started(); it is finished when its handler has been
+    /// called. *locked*
     void complete(async::operation_base* op) noexcept;
     /// Makes sure a turn comes. *locked*
     void kick() noexcept;
     /// The same from any thread, without the lock.
     void wake() noexcept;
 
-    /// A peer of ours gives up after this time without an answer; a gap between turns above half of it is logged.
-    /// *locked*
+    /// A peer of ours gives up after this time without an answer; a gap between turns above half of it is
+    /// logged. *locked*
     void note_peer_patience(std::chrono::nanoseconds patience) noexcept;
 
   private:

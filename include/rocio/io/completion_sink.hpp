@@ -6,9 +6,10 @@
 
 namespace rocio {
 
-/// Who owns the completions of one queue pair. Every member is called by the engine's turn with the engine's lock
-/// held: it must not call user code, block or throw, and must not attach, detach, add or remove a sweeper; it completes
-/// operations through completion_engine::complete(), which calls them later in the turn without the lock.
+/// Who owns the completions of one queue pair. Every member is called by the engine's turn with the engine's
+/// lock held: it must not call user code, block or throw, and must not attach, detach, add or remove a
+/// sweeper; it completes operations through completion_engine::complete(), which calls them later in the turn
+/// without the lock.
 class completion_sink {
   public:
     virtual void on_completion(const work_completion& completion) noexcept = 0;
@@ -17,11 +18,11 @@ class completion_sink {
     /// Once per sweep, before completion queues are polled: the place to re-post returned slots in one chain.
     /// Gives true when it did anything.
     virtual bool on_sweep() noexcept { return false; }
-    /// The engine is about to wait in the kernel, and no on_sweep() comes in between. False: look again first (something
-    /// came in since the last sweep).
+    /// The engine is about to wait in the kernel, and no on_sweep() comes in between. False: look again first
+    /// (something came in since the last sweep).
     virtual bool on_park() noexcept { return true; }
-    /// The context is going away: move every pending operation to `pending`, which destroys them uncalled. May be called
-    /// more than once.
+    /// The context is going away: move every pending operation to `pending`, which destroys them uncalled.
+    /// May be called more than once.
     virtual void on_shutdown(async::operation_queue<>& pending) noexcept = 0;
 
   protected:

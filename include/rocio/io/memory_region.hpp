@@ -11,18 +11,19 @@
 
 namespace rocio {
 
-/// Memory registered with a device. Move-only; destroying it deregisters, so destroy it after the queue pairs that use
-/// it have gone to the error state and their completions are in.
+/// Memory registered with a device. Move-only; destroying it deregisters, so destroy it after the queue pairs
+/// that use it have gone to the error state and their completions are in.
 ///
-/// Thread safety: distinct objects are independent where the device's registration is (verbs); for the soft device use
-/// the thread of its context, or do it before the context runs.
+/// Thread safety: distinct objects are independent where the device's registration is (verbs); for the soft
+/// device use the thread of its context, or do it before the context runs.
 class memory_region {
   public:
-    /// Registers `size` bytes (1 or more) of zeroed memory of its own, page-aligned and rounded up to whole pages so
-    /// that no foreign data shares a page with it (fork, bugs of DONTFORK). Throws rocio::exception.
+    /// Registers `size` bytes (1 or more) of zeroed memory of its own, page-aligned and rounded up to whole
+    /// pages so that no foreign data shares a page with it (fork, bugs of DONTFORK). Throws rocio::exception.
     memory_region(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config = {});
     /// Registers memory of the caller, which must outlive the region. Throws rocio::exception.
-    memory_region(std::shared_ptr<device> dev, std::span<std::byte> bytes, const memory_region_config& config = {});
+    memory_region(std::shared_ptr<device> dev, std::span<std::byte> bytes,
+                  const memory_region_config& config = {});
     /// The same without exceptions; `out` is untouched on failure.
     static error_info make(std::shared_ptr<device> dev, std::size_t size, const memory_region_config& config,
                            std::unique_ptr<memory_region>& out);

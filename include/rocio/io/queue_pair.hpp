@@ -20,18 +20,19 @@
 
 namespace rocio {
 
-/// A queue pair as an Asio I/O object. Connect it with async_connect() (rocio/connect/async_connect.hpp), then send
-/// and receive. Move-only; a moved-from one may only be destroyed or assigned to. Moving does not disturb operations.
+/// A queue pair as an Asio I/O object. Connect it with async_connect() (rocio/connect/async_connect.hpp),
+/// then send and receive. Move-only; a moved-from one may only be destroyed or assigned to. Moving does not
+/// disturb operations.
 ///
-/// Any number of operations may be outstanding; beyond send_depth and receive_depth they wait in the object, in order.
-/// A queue pair without an outstanding operation is not served by the engine: a passive end keeps async_wait_closed()
-/// or a receive outstanding.
+/// Any number of operations may be outstanding; beyond send_depth and receive_depth they wait in the object,
+/// in order. A queue pair without an outstanding operation is not served by the engine: a passive end keeps
+/// async_wait_closed() or a receive outstanding.
 ///
-/// Once closed (by close(), by an error, by its peer) every operation ends with errc::work_request_flushed, new ones
-/// too, until async_connect() makes a fresh queue pair of it.
+/// Once closed (by close(), by an error, by its peer) every operation ends with errc::work_request_flushed,
+/// new ones too, until async_connect() makes a fresh queue pair of it.
 ///
-/// Thread safety: distinct objects: safe. Shared objects: unsafe; use them on their own executor. The context may be run
-/// by several threads.
+/// Thread safety: distinct objects: safe. Shared objects: unsafe; use them on their own executor. The context
+/// may be run by several threads.
 template <class Executor = asio::any_io_executor>
 class basic_queue_pair {
     template <class>
@@ -49,25 +50,27 @@ class basic_queue_pair {
     /// errc::invalid_argument.
     explicit basic_queue_pair(const Executor& executor, std::shared_ptr<device> dev,
                               const queue_pair_config& config = {})
-        : executor_(executor), impl_(std::make_shared<detail::queue_pair_impl>(
-                                   detail::engine_of(executor), std::move(dev), config, nullptr)) {}
+        : executor_(executor),
+          impl_(std::make_shared<detail::queue_pair_impl>(detail::engine_of(executor), std::move(dev), config,
+                                                          nullptr)) {}
     /// The same for an execution context whose executor converts to Executor.
     template <class Context>
-        requires std::is_convertible_v<Context&, asio::execution_context&>
-    explicit basic_queue_pair(Context& context, std::shared_ptr<device> dev, const queue_pair_config& config = {})
+    requires std::is_convertible_v<Context&, asio::execution_context&>
+    explicit basic_queue_pair(Context& context, std::shared_ptr<device> dev,
+                              const queue_pair_config& config = {})
         : basic_queue_pair(Executor(context.get_executor()), std::move(dev), config) {}
-    /// A queue pair whose completions go to `completions` as they are, for those who post work requests themselves.
-    /// The async_ operations answer errc::invalid_state.
+    /// A queue pair whose completions go to `completions` as they are, for those who post work requests
+    /// themselves. The async_ operations answer errc::invalid_state.
     template <class E>
     basic_queue_pair(basic_completion_queue<E>& completions, const queue_pair_config& config = {})
         : executor_(completions.get_executor()),
-          impl_(std::make_shared<detail::queue_pair_impl>(detail::engine_of(executor_), completions.dev(), config,
-                                                          completions.raw())) {}
+          impl_(std::make_shared<detail::queue_pair_impl>(detail::engine_of(executor_), completions.dev(),
+                                                          config, completions.raw())) {}
 
     basic_queue_pair(basic_queue_pair&&) noexcept = default;
     /// From a queue pair with another type of executor. Outstanding operations keep theirs.
     template <class Other>
-        requires std::is_convertible_v<Other, Executor>
+    requires std::is_convertible_v<Other, Executor>
     explicit basic_queue_pair(basic_queue_pair<Other>&& other) noexcept
         : executor_(other.executor_), impl_(std::move(other.impl_)) {}
     /// Ends what this object had, as the destructor does, and takes over the other.
@@ -76,13 +79,13 @@ class basic_queue_pair {
         return *this;
     }
     template <class Other>
-        requires std::is_convertible_v<Other, Executor>
-    basic_queue_pair& operator=(basic_queue_pair<Other>&& other) noexcept {
+    requires std::is_convertible_v<Other, Executor> basic_queue_pair&
+    operator=(basic_queue_pair<Other>&& other) noexcept {
         take_over(other);
         return *this;
     }
-    /// Says goodbye, destroys the queue pair and ends every operation with operation_aborted. The device touches no
-    /// buffer afterwards.
+    /// Says goodbye, destroys the queue pair and ends every operation with operation_aborted. The device
+    /// touches no buffer afterwards.
     ~basic_queue_pair() {
         if (impl_) impl_->destroy_owner();
     }
@@ -101,34 +104,33 @@ class basic_queue_pair {
     ///
     /// Effect: posts one SEND. Messages of one queue pair arrive in the order of their posting.
     /// Preconditions: connected; otherwise the operation ends with errc::invalid_state.
-    /// Lifetimes: the bytes of `buffer` must stay registered and unchanged until the completion. The queue pair may be
-    /// moved or destroyed before.
-    /// Completion signature: void(error_code). The peer has the message when it ends without error (RC).
-    /// Executor: the handler's, default this object's; never inside this call.
-    /// Cancellation: `terminal` only: a posted work request cannot be recalled, so the whole queue pair goes to the
-    /// error state: this operation ends with operation_aborted (or with success, if it was quicker), the others with
-    /// errc::work_request_flushed. An operation that still waits in the object for a place in the queue is taken out by
-    /// `partial` and `total` too, without any effect on the others.
-    /// Errors: errc::invalid_state, errc::work_request_flushed, the completion errors of errc, operation_aborted.
-    /// Thread safety: as the object.
+    /// Lifetimes: the bytes of `buffer` must stay registered and unchanged until the completion. The queue
+    /// pair may be moved or destroyed before. Completion signature: void(error_code). The peer has the
+    /// message when it ends without error (RC). Executor: the handler's, default this object's; never inside
+    /// this call. Cancellation: `terminal` only: a posted work request cannot be recalled, so the whole queue
+    /// pair goes to the error state: this operation ends with operation_aborted (or with success, if it was
+    /// quicker), the others with errc::work_request_flushed. An operation that still waits in the object for
+    /// a place in the queue is taken out by `partial` and `total` too, without any effect on the others.
+    /// Errors: errc::invalid_state, errc::work_request_flushed, the completion errors of errc,
+    /// operation_aborted. Thread safety: as the object.
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_send(registered_buffer buffer, Token&& token = default_token_t<Executor>()) {
         return initiate_send(request_of(opcode::send, buffer), std::forward<Token>(token));
     }
     /// Sends a few bytes that need no registration.
     ///
-    /// Effect, preconditions, completion signature, executor, cancellation, thread safety: as async_send() above.
-    /// Lifetimes: the bytes are copied when the operation starts: within this call for a callback, at the co_await for
-    /// a lazy token (deferred, use_awaitable); they may change afterwards.
-    /// Errors: the same, and errc::inline_too_long for more than queue_pair_config::max_inline bytes.
+    /// Effect, preconditions, completion signature, executor, cancellation, thread safety: as async_send()
+    /// above. Lifetimes: the bytes are copied when the operation starts: within this call for a callback, at
+    /// the co_await for a lazy token (deferred, use_awaitable); they may change afterwards. Errors: the same,
+    /// and errc::inline_too_long for more than queue_pair_config::max_inline bytes.
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_send(inline_bytes data, Token&& token = default_token_t<Executor>()) {
         return initiate_send(request_of(opcode::send, data), std::forward<Token>(token));
     }
     /// Sends a message with 32 bits of immediate data (host order).
     ///
-    /// Effect: posts one SEND with immediate; the peer's receive gets the number with the message. Everything else as
-    /// async_send() above.
+    /// Effect: posts one SEND with immediate; the peer's receive gets the number with the message. Everything
+    /// else as async_send() above.
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_send_with_immediate(registered_buffer buffer, std::uint32_t immediate,
                                    Token&& token = default_token_t<Executor>()) {
@@ -147,17 +149,17 @@ class basic_queue_pair {
 
     /// Receives one message.
     ///
-    /// Effect: posts one receive. Receives are used in the order of their posting; a message longer than the buffer
-    /// ends with errc::local_length_error, and the queue pair with it.
-    /// Preconditions: may be called from the start: before async_connect() it waits in the object, and is posted before
-    /// the peer can send. After the end of a connection it ends with errc::work_request_flushed.
-    /// Lifetimes: the bytes of `buffer` must stay registered until the completion; they belong to the device till then.
-    /// Completion signature: void(error_code, received_message).
-    /// Executor: the handler's, default this object's; never inside this call.
-    /// Cancellation: as async_send(): `terminal` only once it is posted.
-    /// Errors: errc::local_length_error, errc::work_request_flushed, the completion errors of errc, operation_aborted.
-    /// Thread safety: as the object.
-    template <asio::completion_token_for<void(error_code, received_message)> Token = default_token_t<Executor>>
+    /// Effect: posts one receive. Receives are used in the order of their posting; a message longer than the
+    /// buffer ends with errc::local_length_error, and the queue pair with it. Preconditions: may be called
+    /// from the start: before async_connect() it waits in the object, and is posted before the peer can send.
+    /// After the end of a connection it ends with errc::work_request_flushed. Lifetimes: the bytes of
+    /// `buffer` must stay registered until the completion; they belong to the device till then. Completion
+    /// signature: void(error_code, received_message). Executor: the handler's, default this object's; never
+    /// inside this call. Cancellation: as async_send(): `terminal` only once it is posted. Errors:
+    /// errc::local_length_error, errc::work_request_flushed, the completion errors of errc,
+    /// operation_aborted. Thread safety: as the object.
+    template <
+        asio::completion_token_for<void(error_code, received_message)> Token = default_token_t<Executor>>
     auto async_receive(registered_buffer buffer, Token&& token = default_token_t<Executor>()) {
         return asio::async_initiate<Token, void(error_code, received_message)>(
             initiate<detail::receive_operation>{executor_}, token, impl_, receive_request{{}, buffer});
@@ -165,20 +167,19 @@ class basic_queue_pair {
 
     /// Waits until the queue pair is closed.
     ///
-    /// Effect: completes when the queue pair is closed by its peer, by an error or by close(); at once if it is closed
-    /// already. Keeps the engine serving a queue pair that has nothing else outstanding.
+    /// Effect: completes when the queue pair is closed by its peer, by an error or by close(); at once if it
+    /// is closed already. Keeps the engine serving a queue pair that has nothing else outstanding.
     /// Preconditions: none.
     /// Lifetimes: the queue pair may be moved or destroyed before.
     /// Completion signature: void(error_code): the reason, never success.
     /// Executor: the handler's, default this object's; never inside this call.
     /// Cancellation: `terminal`, `partial` and `total`: no effect on the queue pair.
-    /// Errors: what ended the connection (errc::retry_exceeded, errc::peer_closed, …); operation_aborted for close(),
-    /// cancel() and destruction.
-    /// Thread safety: as the object.
+    /// Errors: what ended the connection (errc::retry_exceeded, errc::peer_closed, …); operation_aborted for
+    /// close(), cancel() and destruction. Thread safety: as the object.
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_wait_closed(Token&& token = default_token_t<Executor>()) {
-        return asio::async_initiate<Token, void(error_code)>(initiate<detail::closed_wait_operation>{executor_}, token,
-                                                             impl_);
+        return asio::async_initiate<Token, void(error_code)>(
+            initiate<detail::closed_wait_operation>{executor_}, token, impl_);
     }
 
     /// Ends the waits (async_wait_closed) with operation_aborted. Posted work requests stay: see close().
@@ -187,10 +188,12 @@ class basic_queue_pair {
     /// errc::work_request_flushed, within 200 ms even if the device forgets some of it.
     void close() { impl_->close(); }
 
-    /// Posts work requests as they are, for a queue pair made with a completion_queue; `id.slot` comes back in the
-    /// completion. Gives how many were accepted and why the next was not: errc::queue_full when the device's queue is
-    /// full, or when as many completions wait untaken as the completion_queue is deep.
-    post_outcome post_send(std::span<const send_request> requests) noexcept { return impl_->post_send(requests); }
+    /// Posts work requests as they are, for a queue pair made with a completion_queue; `id.slot` comes back
+    /// in the completion. Gives how many were accepted and why the next was not: errc::queue_full when the
+    /// device's queue is full, or when as many completions wait untaken as the completion_queue is deep.
+    post_outcome post_send(std::span<const send_request> requests) noexcept {
+        return impl_->post_send(requests);
+    }
     post_outcome post_receive(std::span<const receive_request> requests) noexcept {
         return impl_->post_receive(requests);
     }
@@ -235,8 +238,8 @@ class basic_queue_pair {
     }
     template <class Token>
     auto initiate_send(const send_request& request, Token&& token) {
-        return asio::async_initiate<Token, void(error_code)>(initiate<detail::send_operation>{executor_}, token,
-                                                             impl_, request);
+        return asio::async_initiate<Token, void(error_code)>(initiate<detail::send_operation>{executor_},
+                                                             token, impl_, request);
     }
 
     Executor executor_;

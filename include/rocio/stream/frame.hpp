@@ -11,9 +11,9 @@
 
 namespace rocio {
 
-/// A received frame where the device put it: a lease on one slot. Move-only; the destructor returns the slot, from any
-/// thread, in any order, also after the server is gone. While you hold it the slot is not posted; when all slots are
-/// held the sender waits (RNR).
+/// A received frame where the device put it: a lease on one slot. Move-only; the destructor returns the slot,
+/// from any thread, in any order, also after the server is gone. While you hold it the slot is not posted;
+/// when all slots are held the sender waits (RNR).
 ///
 /// Thread safety: distinct frames: safe, also two leases on one slot. One frame: unsafe.
 class frame {
@@ -34,10 +34,14 @@ class frame {
     /// False for a default-made, moved-from or released one, which must not be asked for anything else.
     explicit operator bool() const noexcept { return pool_ != nullptr; }
 
-    std::span<const std::byte> payload() const noexcept { return pool_->slot(entry_.slot).first(entry_.size); }
-    std::size_t size() const noexcept { return entry_.size; }                              ///< Bytes.
-    std::uint8_t channel() const noexcept { return static_cast<std::uint8_t>(entry_.immediate); } ///< imm[7:0].
-    std::uint32_t counter() const noexcept { return entry_.immediate >> 8; }               ///< imm[31:8].
+    std::span<const std::byte> payload() const noexcept {
+        return pool_->slot(entry_.slot).first(entry_.size);
+    }
+    std::size_t size() const noexcept { return entry_.size; } ///< Bytes.
+    std::uint8_t channel() const noexcept {
+        return static_cast<std::uint8_t>(entry_.immediate);
+    }                                                                        ///< imm[7:0].
+    std::uint32_t counter() const noexcept { return entry_.immediate >> 8; } ///< imm[31:8].
     std::uint32_t immediate() const noexcept { return entry_.immediate; }
     std::uint32_t slot() const noexcept { return entry_.slot; }
     time_point received() const noexcept { return entry_.received; } ///< When the engine took its completion.

@@ -14,18 +14,20 @@
 
 namespace rocio {
 
-/// Receives the stream of an FPGA: an RC queue pair with pre-posted slots into which the peer SENDs with immediate;
-/// imm[7:0] is the channel, imm[31:8] the sender's counter. Frames reach the user where the device put them.
+/// Receives the stream of an FPGA: an RC queue pair with pre-posted slots into which the peer SENDs with
+/// immediate; imm[7:0] is the channel, imm[31:8] the sender's counter. Frames reach the user where the device
+/// put them.
 ///
-/// The receive queue is the flow control: when all slots are held the device answers RNR NAK, the sender waits, and
-/// nothing is lost.
+/// The receive queue is the flow control: when all slots are held the device answers RNR NAK, the sender
+/// waits, and nothing is lost.
 ///
-/// A frame goes to every view that matches; one that no view takes is returned at once and counted as unclaimed. Frames
-/// that arrive before the server ever had a view wait for the first one, so that `async_connect` followed by
-/// `async_receive` misses nothing; who wants several views makes them before the connection.
+/// A frame goes to every view that matches; one that no view takes is returned at once and counted as
+/// unclaimed. Frames that arrive before the server ever had a view wait for the first one, so that
+/// `async_connect` followed by `async_receive` misses nothing; who wants several views makes them before the
+/// connection.
 ///
-/// Thread safety: all members may be called from any context, one thread at a time per object; views, frames, stop()
-/// and snapshot() are independent of each other.
+/// Thread safety: all members may be called from any context, one thread at a time per object; views, frames,
+/// stop() and snapshot() are independent of each other.
 template <class Executor = asio::any_io_executor>
 class basic_receive_server {
   public:
@@ -42,7 +44,7 @@ class basic_receive_server {
         : executor_(executor),
           core_(std::make_shared<detail::receive_core>(detail::engine_of(executor), config)) {}
     template <class Context>
-        requires std::is_convertible_v<Context&, asio::execution_context&>
+    requires std::is_convertible_v<Context&, asio::execution_context&>
     basic_receive_server(Context& context, const receive_server_config& config)
         : basic_receive_server(Executor(context.get_executor()), config) {}
 
@@ -65,17 +67,18 @@ class basic_receive_server {
     /// What a bring-up by hand needs; async_connect() tells the peer itself.
     host_parameters host() const { return core_->host(); }
 
-    /// Connects with a peer by any handshake; the server may connect again after a disconnect, not after stop().
+    /// Connects with a peer by any handshake; the server may connect again after a disconnect, not after
+    /// stop().
     ///
-    /// Effect, executor, cancellation, errors: as async_connect() for a queue pair; all slots that nobody holds are
-    /// posted before the peer learns of us. Also errc::invalid_argument for `transport`, errc::stopped,
-    /// errc::already_connected.
-    /// Completion signature: void(error_code); last_error() has the sentence.
+    /// Effect, executor, cancellation, errors: as async_connect() for a queue pair; all slots that nobody
+    /// holds are posted before the peer learns of us. Also errc::invalid_argument for `transport`,
+    /// errc::stopped, errc::already_connected. Completion signature: void(error_code); last_error() has the
+    /// sentence.
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_connect(any_handshake how, const transport_config& transport,
                        Token&& token = default_token_t<Executor>()) {
-        return asio::async_initiate<Token, void(error_code)>(initiate_connect{{executor_}, transport}, token, core_,
-                                                             std::move(how));
+        return asio::async_initiate<Token, void(error_code)>(initiate_connect{{executor_}, transport}, token,
+                                                             core_, std::move(how));
     }
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_connect(any_handshake how, Token&& token = default_token_t<Executor>()) {
@@ -85,8 +88,8 @@ class basic_receive_server {
     /// The frames of one channel, 0..255; anything else throws rocio::exception(errc::invalid_argument).
     basic_receive_view<Executor> channel(int number, const view_options& options = {}) {
         if (number < 0 || number > 255) {
-            throw exception({errc::invalid_argument,
-                             "channel is " + std::to_string(number) + ", allowed is 0 to 255"});
+            throw exception(
+                {errc::invalid_argument, "channel is " + std::to_string(number) + ", allowed is 0 to 255"});
         }
         return {executor_, core_->make_view(static_cast<std::uint8_t>(number), options)};
     }
@@ -95,7 +98,8 @@ class basic_receive_server {
         return {executor_, core_->make_view(std::nullopt, options)};
     }
 
-    /// The next frame of a view of all frames that is made at the first call. As receive_view::async_receive().
+    /// The next frame of a view of all frames that is made at the first call. As
+    /// receive_view::async_receive().
     template <asio::completion_token_for<void(error_code, frame)> Token = default_token_t<Executor>>
     auto async_receive(Token&& token = default_token_t<Executor>()) {
         return own_view().async_receive(std::forward<Token>(token));
@@ -105,9 +109,9 @@ class basic_receive_server {
         return own_view().async_receive_some(out, std::forward<Token>(token));
     }
 
-    /// Ends for good: says goodbye, destroys the queue pair, deregisters the slots. Waiting operations end with
-    /// errc::stopped; queued frames can still be taken, and leases stay valid: the memory goes with the last one.
-    /// Idempotent; may be called from inside a handler.
+    /// Ends for good: says goodbye, destroys the queue pair, deregisters the slots. Waiting operations end
+    /// with errc::stopped; queued frames can still be taken, and leases stay valid: the memory goes with the
+    /// last one. Idempotent; may be called from inside a handler.
     void stop() { core_->stop(); }
 
     /// For those who drive the steps of a connection themselves.

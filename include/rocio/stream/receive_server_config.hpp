@@ -20,18 +20,19 @@ struct receive_server_config {
     std::shared_ptr<rocio::device> device{};
     std::uint8_t port = 1;
     std::optional<std::uint32_t> gid_index{}; ///< Default: chosen by address.
-    std::uint32_t max_payload = 4096;         ///< Bytes of a slot, 1..2^30; the SLAC firmware sends up to 4096.
-    std::uint32_t rx_queue_depth = 256;       ///< Slots, 1..65536. max_payload x rx_queue_depth must stay below 2^32.
+    std::uint32_t max_payload = 4096; ///< Bytes of a slot, 1..2^30; the SLAC firmware sends up to 4096.
+    std::uint32_t rx_queue_depth =
+        256;                   ///< Slots, 1..65536. max_payload x rx_queue_depth must stay below 2^32.
     bool remote_write = false; ///< Lets the peer WRITE into the slots (early firmware). Default: SEND only.
 };
 
 /// How the connection behaves (the transport configuration of the SLAC system).
 struct transport_config {
     mtu path_mtu = mtu::b4096;
-    rnr_timer min_rnr_timer{};     ///< Code 12, 0.64 ms. Code 1 collapses throughput on software devices.
-    std::uint8_t rnr_retry = 7;    ///< 0..7, 7: endless.
-    std::uint8_t retry_count = 3;  ///< 0..7.
-    ack_timeout timeout{};         ///< Code 14, 67 ms.
+    rnr_timer min_rnr_timer{};    ///< Code 12, 0.64 ms. Code 1 collapses throughput on software devices.
+    std::uint8_t rnr_retry = 7;   ///< 0..7, 7: endless.
+    std::uint8_t retry_count = 3; ///< 0..7.
+    ack_timeout timeout{};        ///< Code 14, 67 ms.
 };
 
 /// What the FPGA's bring-up needs of the host.
@@ -44,7 +45,8 @@ struct host_parameters {
     std::uint32_t mr_rkey = 0;
 };
 
-/// Checks everything that needs no device; errc::invalid_argument or errc::region_too_large with the knob's name.
+/// Checks everything that needs no device; errc::invalid_argument or errc::region_too_large with the knob's
+/// name.
 error_info validate(const receive_server_config& config);
 error_info validate(const transport_config& config);
 

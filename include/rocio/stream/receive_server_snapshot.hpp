@@ -9,8 +9,8 @@
 
 namespace rocio {
 
-/// A receive_server as the status shows it; a value. The first block are the fifteen variables of the SLAC receive
-/// server, in snake_case, and mr_len.
+/// A receive_server as the status shows it; a value. The first block are the fifteen variables of the SLAC
+/// receive server, in snake_case, and mr_len.
 struct receive_server_snapshot {
     std::string fpga_ip;
     std::string fpga_gid;
@@ -35,19 +35,19 @@ struct receive_server_snapshot {
     error_info last_error;
     std::uint64_t sessions = 0; ///< Connections made so far.
 
-    std::uint32_t slots_posted = 0; ///< 0 means that the sender is being held (RNR).
-    std::uint32_t slots_lent = 0;   ///< In views and with the user.
-    std::uint32_t slots_free = 0;   ///< Waiting to be posted.
-    std::string stalled_by;         ///< The view that holds the slots while none is posted; else "".
-    std::uint64_t unclaimed = 0;    ///< Frames that no view took.
+    std::uint32_t slots_posted = 0;      ///< 0 means that the sender is being held (RNR).
+    std::uint32_t slots_lent = 0;        ///< In views and with the user.
+    std::uint32_t slots_free = 0;        ///< Waiting to be posted.
+    std::string stalled_by;              ///< The view that holds the slots while none is posted; else "".
+    std::uint64_t unclaimed = 0;         ///< Frames that no view took.
     std::uint64_t without_immediate = 0; ///< Messages refused: no immediate.
     std::uint64_t bad_length = 0;        ///< Messages refused: empty, or longer than a slot.
     std::uint64_t unexpected_opcode = 0; ///< Messages refused: not a SEND.
 
     struct view {
-        std::string name;             ///< "all" or "channel N".
-        std::uint64_t delivered = 0;  ///< Frames taken by the user.
-        std::uint64_t dropped = 0;    ///< Dropped by a drop-oldest view.
+        std::string name;            ///< "all" or "channel N".
+        std::uint64_t delivered = 0; ///< Frames taken by the user.
+        std::uint64_t dropped = 0;   ///< Dropped by a drop-oldest view.
         std::uint32_t queued = 0;
     };
     std::vector<view> views;

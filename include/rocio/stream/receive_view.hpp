@@ -16,11 +16,12 @@
 
 namespace rocio {
 
-/// A view of a stream: every frame, or the frames of one channel. It exists from construction to destruction, and
-/// frames are queued for it all that time; a view nobody reads from holds slots and in the end the sender (see
-/// view_options). Made by receive_server::channel() and all(). Move-only.
+/// A view of a stream: every frame, or the frames of one channel. It exists from construction to destruction,
+/// and frames are queued for it all that time; a view nobody reads from holds slots and in the end the sender
+/// (see view_options). Made by receive_server::channel() and all(). Move-only.
 ///
-/// Thread safety: operations may be started on any context, one thread at a time; handlers run on their own executor.
+/// Thread safety: operations may be started on any context, one thread at a time; handlers run on their own
+/// executor.
 template <class Executor = asio::any_io_executor>
 class basic_receive_view {
   public:
@@ -49,9 +50,8 @@ class basic_receive_view {
 
     /// Takes the next frame.
     ///
-    /// Effect: the oldest queued frame, or the next that arrives. Frames received before a disconnect can still be
-    /// taken after it.
-    /// Preconditions: none; before the connection is made it waits for it.
+    /// Effect: the oldest queued frame, or the next that arrives. Frames received before a disconnect can
+    /// still be taken after it. Preconditions: none; before the connection is made it waits for it.
     /// Lifetimes: the frame may outlive view and server.
     /// Completion signature: void(error_code, frame); the frame is empty when there is an error.
     /// Executor: the handler's, default this view's; never inside this call.
@@ -63,14 +63,15 @@ class basic_receive_view {
         return asio::async_initiate<Token, void(error_code, frame)>(initiate_one{executor_}, token, state_);
     }
 
-    /// Takes at least one frame, and as many as have arrived up to out.size(): one hop between contexts per batch.
+    /// Takes at least one frame, and as many as have arrived up to out.size(): one hop between contexts per
+    /// batch.
     ///
     /// Lifetimes: `out` must stay until the completion; its frames are replaced.
     /// Completion signature: void(error_code, std::size_t). The rest as async_receive().
     template <asio::completion_token_for<void(error_code, std::size_t)> Token = default_token_t<Executor>>
     auto async_receive_some(std::span<frame> out, Token&& token = default_token_t<Executor>()) {
-        return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate_some{executor_}, token, state_,
-                                                                          out);
+        return asio::async_initiate<Token, void(error_code, std::size_t)>(initiate_some{executor_}, token,
+                                                                          state_, out);
     }
 
     /// Ends the waiting operations with operation_aborted.
@@ -83,7 +84,8 @@ class basic_receive_view {
         executor_type get_executor() const noexcept { return executor; }
 
         template <class Operation, class Handler, class... Args>
-        void launch(Handler&& handler, const std::shared_ptr<detail::view_state>& state, Args&&... args) const {
+        void launch(Handler&& handler, const std::shared_ptr<detail::view_state>& state,
+                    Args&&... args) const {
             using handler_type = std::decay_t<Handler>;
             handler_type owned(std::forward<Handler>(handler));
             auto slot = asio::get_associated_cancellation_slot(owned);
@@ -105,7 +107,8 @@ class basic_receive_view {
         template <class Handler>
         void operator()(Handler&& handler, const std::shared_ptr<detail::view_state>& state,
                         std::span<frame> out) const {
-            this->template launch<detail::receive_some_operation>(std::forward<Handler>(handler), state, out, state);
+            this->template launch<detail::receive_some_operation>(std::forward<Handler>(handler), state, out,
+                                                                  state);
         }
     };
 

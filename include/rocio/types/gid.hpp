@@ -27,7 +27,8 @@ class gid {
     bool is_link_local() const noexcept; ///< fe80::/10.
     /// The IPv4 address when is_v4_mapped().
     std::optional<v4_bytes> v4() const noexcept;
-    /// True when the first `bits` (0..128) equal the other's. For IPv4-mapped ones a prefix of n bits is 96 + n.
+    /// True when the first `bits` (0..128) equal the other's. For IPv4-mapped ones a prefix of n bits is 96 +
+    /// n.
     bool shares_prefix(const gid& other, unsigned bits) const noexcept;
 
     /// Eight groups of four lower-case hex digits, 39 characters, as sysfs and rogue print it.

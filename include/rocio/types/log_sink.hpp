@@ -7,8 +7,8 @@ namespace rocio {
 
 enum class log_level : std::uint8_t { debug, info, warning, error };
 
-/// Where the library's few log lines go. Without one the library prints nothing. write() may be called from any
-/// thread that runs a context or returns a lease, and must not throw.
+/// Where the library's few log lines go. Without one the library prints nothing. write() may be called from
+/// any thread that runs a context or returns a lease, and must not throw.
 class log_sink {
   public:
     virtual ~log_sink() = default;

@@ -17,7 +17,8 @@ constexpr memory_access operator|(memory_access a, memory_access b) noexcept {
     return static_cast<memory_access>(static_cast<std::uint8_t>(a) | static_cast<std::uint8_t>(b));
 }
 constexpr bool grants(memory_access have, memory_access need) noexcept {
-    return (static_cast<std::uint8_t>(have) & static_cast<std::uint8_t>(need)) == static_cast<std::uint8_t>(need);
+    return (static_cast<std::uint8_t>(have) & static_cast<std::uint8_t>(need)) ==
+           static_cast<std::uint8_t>(need);
 }
 
 } // namespace rocio

@@ -10,8 +10,12 @@ namespace rocio {
 /// InfiniBand path MTU; the value is the code of IBA 9.2 (1..5) that verbs, FPGAs and rogue use.
 enum class mtu : std::uint8_t { b256 = 1, b512 = 2, b1024 = 3, b2048 = 4, b4096 = 5 };
 
-constexpr std::uint32_t bytes(mtu m) noexcept { return 128U << static_cast<std::uint8_t>(m); }
-constexpr std::uint8_t code(mtu m) noexcept { return static_cast<std::uint8_t>(m); }
+constexpr std::uint32_t bytes(mtu m) noexcept {
+    return 128U << static_cast<std::uint8_t>(m);
+}
+constexpr std::uint8_t code(mtu m) noexcept {
+    return static_cast<std::uint8_t>(m);
+}
 
 /// From a code 1..5, else nothing.
 std::optional<mtu> mtu_from_code(std::uint32_t code) noexcept;

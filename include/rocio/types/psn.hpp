@@ -5,8 +5,8 @@
 
 namespace rocio {
 
-/// Packet sequence number: a place on a ring of 2^24 (IBA 9.7.1). There is no order on a ring, hence no operator<;
-/// distance() and is_after() compare two numbers less than half a ring apart.
+/// Packet sequence number: a place on a ring of 2^24 (IBA 9.7.1). There is no order on a ring, hence no
+/// operator<; distance() and is_after() compare two numbers less than half a ring apart.
 class psn {
   public:
     static constexpr std::uint32_t mask = 0xFFFFFF;
@@ -35,13 +35,15 @@ class psn {
     std::uint32_t value_ = 0;
 };
 
-/// Steps from `from` to `to`, in -2^23 .. 2^23-1. Positive: `to` is ahead. -2^23 counts as behind, as the Linux
-/// kernel counts it (capture peer_rc_psn_window).
+/// Steps from `from` to `to`, in -2^23 .. 2^23-1. Positive: `to` is ahead. -2^23 counts as behind, as the
+/// Linux kernel counts it (capture peer_rc_psn_window).
 constexpr std::int32_t distance(psn from, psn to) noexcept {
     const std::uint32_t d = (to.value() - from.value()) & psn::mask;
     return d >= 0x800000U ? static_cast<std::int32_t>(d) - 0x1000000 : static_cast<std::int32_t>(d);
 }
 
-constexpr bool is_after(psn a, psn b) noexcept { return distance(b, a) > 0; }
+constexpr bool is_after(psn a, psn b) noexcept {
+    return distance(b, a) > 0;
+}
 
 } // namespace rocio

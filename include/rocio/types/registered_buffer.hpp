@@ -8,8 +8,9 @@
 
 namespace rocio {
 
-/// Bytes inside a registered memory region, as a work request names them. Made by memory_region::buffer(); the
-/// bytes must stay registered until the work request completes. A default-made one is empty and needs no region.
+/// Bytes inside a registered memory region, as a work request names them. Made by memory_region::buffer();
+/// the bytes must stay registered until the work request completes. A default-made one is empty and needs no
+/// region.
 struct registered_buffer {
     std::byte* data = nullptr;
     std::uint32_t size = 0; ///< Bytes.

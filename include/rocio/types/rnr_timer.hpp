@@ -7,8 +7,8 @@
 
 namespace rocio {
 
-/// How long a sender waits after "receiver not ready": a code 0..31 of the table in IBA 9.7.5.2.8. Mind that code 0
-/// is the longest wait, 655.36 ms. Constructing one from a code above 31 throws std::out_of_range.
+/// How long a sender waits after "receiver not ready": a code 0..31 of the table in IBA 9.7.5.2.8. Mind that
+/// code 0 is the longest wait, 655.36 ms. Constructing one from a code above 31 throws std::out_of_range.
 class rnr_timer {
   public:
     constexpr rnr_timer() noexcept = default;

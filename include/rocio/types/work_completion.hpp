@@ -16,8 +16,8 @@ enum class completion_opcode : std::uint8_t {
     receive_rdma_write_with_immediate,
 };
 
-/// How a work request ended. When `status` is not errc::success only `id`, `status` and `queue_pair` mean anything
-/// (ibv_poll_cq(3)); the other members are then zero.
+/// How a work request ended. When `status` is not errc::success only `id`, `status` and `queue_pair` mean
+/// anything (ibv_poll_cq(3)); the other members are then zero.
 struct work_completion {
     wr_id id{};
     errc status = errc::success;

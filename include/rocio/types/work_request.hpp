@@ -10,8 +10,9 @@
 
 namespace rocio {
 
-/// Identifies a work request in its completion. `owner` indexes the engine's table of queue pairs, `generation` tells
-/// a new queue pair from a destroyed one in the same place, `slot` is the queue pair's own.
+/// Identifies a work request in its completion. `owner` indexes the engine's table of queue pairs,
+/// `generation` tells a new queue pair from a destroyed one in the same place, `slot` is the queue pair's
+/// own.
 struct wr_id {
     std::uint16_t owner = 0;
     std::uint16_t generation = 0;
@@ -27,16 +28,22 @@ struct wr_id {
     friend constexpr auto operator<=>(const wr_id&, const wr_id&) noexcept = default;
 };
 
-enum class opcode : std::uint8_t { send, send_with_immediate, rdma_write, rdma_write_with_immediate, rdma_read };
+enum class opcode : std::uint8_t {
+    send,
+    send_with_immediate,
+    rdma_write,
+    rdma_write_with_immediate,
+    rdma_read
+};
 
-/// A send-side work request. The bytes must stay unchanged and registered until its completion, except `inline_data`,
-/// which the device copies before post_send returns.
+/// A send-side work request. The bytes must stay unchanged and registered until its completion, except
+/// `inline_data`, which the device copies before post_send returns.
 struct send_request {
     wr_id id{};
     opcode op = opcode::send;
-    bool signalled = true;  ///< False: no completion on success; errors always complete.
-    bool solicited = false; ///< Sets the solicited event bit on the last packet.
-    bool inlined = false;   ///< Take `inline_data` instead of `buffer`.
+    bool signalled = true;       ///< False: no completion on success; errors always complete.
+    bool solicited = false;      ///< Sets the solicited event bit on the last packet.
+    bool inlined = false;        ///< Take `inline_data` instead of `buffer`.
     std::uint32_t immediate = 0; ///< Host order; on the wire big-endian.
     registered_buffer buffer{};
     std::span<const std::byte> inline_data{};

@@ -22,8 +22,8 @@ namespace rocio::test {
 
 namespace asio = boost::asio;
 
-/// The other end of a connection, driven by hand with plain system calls: it says what it likes. While it waits for
-/// something it runs the context of the library's side.
+/// The other end of a connection, driven by hand with plain system calls: it says what it likes. While it
+/// waits for something it runs the context of the library's side.
 class raw_peer {
   public:
     explicit raw_peer(asio::io_context& library) : library_(library) {}
@@ -38,7 +38,9 @@ class raw_peer {
         socket_.set_option(asio::ip::tcp::no_delay(true));
     }
 
-    void send(std::span<const std::byte> bytes) { asio::write(socket_, asio::buffer(bytes.data(), bytes.size())); }
+    void send(std::span<const std::byte> bytes) {
+        asio::write(socket_, asio::buffer(bytes.data(), bytes.size()));
+    }
     void send(std::string_view text) { asio::write(socket_, asio::buffer(text)); }
     void send(const rendezvous::message& m) { send(rendezvous::encode(m)); }
     void send(rendezvous::message_kind bare) { send(rendezvous::encode(bare)); }
@@ -102,7 +104,8 @@ class raw_peer {
     asio::io_context own_; ///< Never runs.
     asio::ip::tcp::socket socket_{own_};
     std::vector<std::byte> inbox_;
-    std::chrono::steady_clock::time_point limit_ = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::chrono::steady_clock::time_point limit_ =
+        std::chrono::steady_clock::now() + std::chrono::seconds(20);
 };
 
 } // namespace rocio::test

@@ -34,7 +34,7 @@ struct host {
 
 /// Real queue pairs on two hosts of one context.
 class SoftConnect : public TcpFixture {
-  protected:
+  public:
     using steps = asio::awaitable<void>;
 
     void spawn(steps work) { asio::co_spawn(*context, std::move(work), rethrow); }
@@ -63,7 +63,8 @@ class SoftConnect : public TcpFixture {
         }
     }
     steps dial(host& h, tcp_listener& to, const tcp_rendezvous_config& config = {}) {
-        co_await async_connect(*h.pair, tcp_connector(*context, to.local_endpoint(), config), asio::use_awaitable);
+        co_await async_connect(*h.pair, tcp_connector(*context, to.local_endpoint(), config),
+                               asio::use_awaitable);
     }
     static steps serve(host& h, tcp_listener& listener) {
         auto peer = co_await listener.async_accept(asio::use_awaitable);
@@ -159,7 +160,8 @@ TEST_F(SoftConnect, DeathOfThePeersProcessClosesTheQueuePair) {
     ASSERT_FALSE(served.ec);
     a.pair->async_wait_closed(into(closed));
     ended receive;
-    a.pair->async_receive(a.memory.buffer(0, 64), [&](const error_code& ec, received_message) { into(receive)(ec); });
+    a.pair->async_receive(a.memory.buffer(0, 64),
+                          [&](const error_code& ec, received_message) { into(receive)(ec); });
     // All of the process goes at once, and none of its handlers runs.
     others->stop();
     b->pair.reset();

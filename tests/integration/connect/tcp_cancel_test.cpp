@@ -14,10 +14,14 @@ enum class place { connect, answer, ready, watch };
 
 const char* name_of(place p) {
     switch (p) {
-    case place::connect: return "connect";
-    case place::answer: return "answer";
-    case place::ready: return "ready";
-    case place::watch: return "watch";
+    case place::connect:
+        return "connect";
+    case place::answer:
+        return "answer";
+    case place::ready:
+        return "ready";
+    case place::watch:
+        return "watch";
     }
     return "";
 }
@@ -30,8 +34,8 @@ class TcpSuspended : public TcpFixture, public ::testing::WithParamInterface<pla
         connector.emplace(*context, listening_socket.local_endpoint());
         acceptor.emplace(std::move(listening_socket));
         peer.emplace(*context);
-        connector->async_exchange(side(100), asio::bind_cancellation_slot(slot(place::connect, place::answer),
-                                                                          into(exchange)));
+        connector->async_exchange(
+            side(100), asio::bind_cancellation_slot(slot(place::connect, place::answer), into(exchange)));
         if (GetParam() == place::connect) return;
         peer->accept(*acceptor);
         ASSERT_TRUE(peer->receive());
@@ -179,7 +183,8 @@ TEST_F(TcpCancel, LateCancellationOfAnAnswerThatHasComeIsHonoured) {
 }
 
 TEST_F(TcpCancel, HandlersOfOneStrandMayCancelAgainstAnotherThread) {
-    // Each round: a waiting handshake, cancelled from its handler's strand while a second thread runs the context.
+    // Each round: a waiting handshake, cancelled from its handler's strand while a second thread runs the
+    // context.
     std::atomic<int> aborted = 0;
     std::vector<std::unique_ptr<asked_raw>> all;
     for (int n = 0; n < 20; ++n) all.push_back(stand_raw());

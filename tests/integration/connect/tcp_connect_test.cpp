@@ -133,7 +133,8 @@ TEST_F(TcpConnect, FailureToEstablishOnOneSideIsHeardOnTheOther) {
     for (const bool at_listener : {true, false}) {
         tcp_listener listener(*context, listening());
         endpoint a(*context, 100), b(*context, 200);
-        (at_listener ? b : a).target->fails_to_establish = {errc::path_mtu_too_large, "1024 is the port's limit"};
+        (at_listener ? b : a).target->fails_to_establish = {errc::path_mtu_too_large,
+                                                            "1024 is the port's limit"};
         serve(listener, b);
         start(a, listener);
         run();
@@ -165,7 +166,8 @@ TEST_F(TcpConnect, BothSidesDialEachOtherAgainAndAgain) {
     std::size_t before = 0;
     for (int round = 0; round < 100; ++round) {
         // Each side dials the other at the same moment: two connections, each with its own pair.
-        endpoint a_dials(*context, 100), a_served(*context, 101), b_dials(*context, 200), b_served(*context, 201);
+        endpoint a_dials(*context, 100), a_served(*context, 101), b_dials(*context, 200),
+            b_served(*context, 201);
         serve(at_a, a_served);
         serve(at_b, b_served);
         start(a_dials, at_b);

@@ -49,7 +49,8 @@ TEST_F(TcpDeadline, NobodyListens) {
 
 TEST_F(TcpDeadline, BlackHoleEndsByTheConnectDeadlineAndHoldsNothingUp) {
     black_hole hole(*context);
-    tcp_connector connector(*context, hole.acceptor.local_endpoint(), with_short(&tcp_rendezvous_config::connect_deadline));
+    tcp_connector connector(*context, hole.acceptor.local_endpoint(),
+                            with_short(&tcp_rendezvous_config::connect_deadline));
     ended exchange;
     connector.async_exchange(side(1), into(exchange));
     asio::steady_timer tick(*context, 5ms);
@@ -151,7 +152,8 @@ TEST_F(TcpDeadline, SilentPeerIsLostByTheLivenessDeadline) {
     run_until(a->lost);
     EXPECT_EQ(a->lost.ec, errc::peer_lost);
     EXPECT_EQ(a->lost.ec, condition::connection_failed);
-    EXPECT_THAT(a->connector.last_error().text, HasSubstr("gave no sign of life for 150 ms (liveness_deadline)"));
+    EXPECT_THAT(a->connector.last_error().text,
+                HasSubstr("gave no sign of life for 150 ms (liveness_deadline)"));
 }
 
 TEST_F(TcpDeadline, SignsOfLifeKeepThePeer) {

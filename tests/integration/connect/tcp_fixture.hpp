@@ -57,8 +57,8 @@ inline local_parameters side(std::uint32_t number, mtu path_mtu = mtu::b4096) {
     return p;
 }
 
-/// Both ends of rendezvous on one context. Steps that should succeed have the default deadlines; steps that should time
-/// out have short ones.
+/// Both ends of rendezvous on one context. Steps that should succeed have the default deadlines; steps that
+/// should time out have short ones.
 class TcpFixture : public ::testing::Test {
   protected:
     /// Until nothing is left to do: a forgotten operation shows here.
@@ -100,7 +100,8 @@ class TcpFixture : public ::testing::Test {
         }
     };
     /// The connecting side has asked, the listening side has accepted.
-    std::unique_ptr<two_ends> meet(const local_parameters& local = side(100), const tcp_rendezvous_config& connecting = {},
+    std::unique_ptr<two_ends> meet(const local_parameters& local = side(100),
+                                   const tcp_rendezvous_config& connecting = {},
                                    const tcp_rendezvous_config& at_listener = {}) {
         tcp_listener listener(*context, listening(at_listener));
         auto ends = std::make_unique<two_ends>();
@@ -159,7 +160,8 @@ class TcpFixture : public ::testing::Test {
     }
     static message hello_message() { return {message_kind::hello, {side(300), 0, 0ms}, {}}; }
     /// As ask_raw(), and both sides have said that they are ready.
-    std::unique_ptr<asked_raw> stand_raw(const tcp_rendezvous_config& config = {}, std::chrono::milliseconds liveness = 0ms) {
+    std::unique_ptr<asked_raw> stand_raw(const tcp_rendezvous_config& config = {},
+                                         std::chrono::milliseconds liveness = 0ms) {
         auto a = ask_raw(config);
         a->peer.send(accept_message(liveness));
         run_until(a->exchange);

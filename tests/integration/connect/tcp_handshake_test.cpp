@@ -126,12 +126,13 @@ TEST_P(TcpMisfit, IsReportedOnBothSidesWithTheSameReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, TcpMisfit,
-    ::testing::Values(misfit{"path_mtu", side(100, mtu::b4096), 0, side(200, mtu::b1024), 0, errc::path_mtu_mismatch,
-                             "connecting side has path MTU 4096, the listening side 1024"},
-                      misfit{"connecting_sends_too_much", side(100), 8193, taking(8192), 0, errc::geometry_mismatch,
-                             "messages of up to 8193 bytes, the listening side takes at most 8192"},
-                      misfit{"listening_sends_too_much", taking(64), 0, side(200), 65, errc::geometry_mismatch,
-                             "messages of up to 65 bytes, the connecting side takes at most 64"}),
+    ::testing::Values(
+        misfit{"path_mtu", side(100, mtu::b4096), 0, side(200, mtu::b1024), 0, errc::path_mtu_mismatch,
+               "connecting side has path MTU 4096, the listening side 1024"},
+        misfit{"connecting_sends_too_much", side(100), 8193, taking(8192), 0, errc::geometry_mismatch,
+               "messages of up to 8193 bytes, the listening side takes at most 8192"},
+        misfit{"listening_sends_too_much", taking(64), 0, side(200), 65, errc::geometry_mismatch,
+               "messages of up to 65 bytes, the connecting side takes at most 64"}),
     [](const auto& p) { return std::string(p.param.name); });
 
 TEST_F(TcpHandshake, ApplicationMayRefuse) {
@@ -221,11 +222,14 @@ INSTANTIATE_TEST_SUITE_P(
         bad_answer{"http", text_bytes("HTTP/1.1 400 Bad Request\r\n\r\n"), errc::handshake_malformed,
                    refusal_reason::malformed},
         bad_answer{"next_version", changed_accept(4, 2), errc::version_mismatch, refusal_reason::version},
-        bad_answer{"endless_length", changed_accept(6, 0xFF), errc::handshake_malformed, refusal_reason::malformed},
+        bad_answer{"endless_length", changed_accept(6, 0xFF), errc::handshake_malformed,
+                   refusal_reason::malformed},
         bad_answer{"queue_pair_25_bits", changed_accept(28, 1), errc::invalid_peer_parameters,
                    refusal_reason::parameters},
-        bad_answer{"path_mtu_6", changed_accept(26, 6), errc::invalid_peer_parameters, refusal_reason::parameters},
-        bad_answer{"other_path_mtu", changed_accept(26, 1), errc::path_mtu_mismatch, refusal_reason::path_mtu},
+        bad_answer{"path_mtu_6", changed_accept(26, 6), errc::invalid_peer_parameters,
+                   refusal_reason::parameters},
+        bad_answer{"other_path_mtu", changed_accept(26, 1), errc::path_mtu_mismatch,
+                   refusal_reason::path_mtu},
         bad_answer{"ready_out_of_turn", rendezvous::encode(message_kind::ready), errc::handshake_malformed,
                    refusal_reason::malformed},
         bad_answer{"hello_out_of_turn", rendezvous::encode({message_kind::hello, {side(300), 0, 0ms}, {}}),
@@ -328,12 +332,10 @@ TEST_P(TcpPeerEnds, BeforeAnybodyWatches) {
     EXPECT_EQ(a->lost.ec, expected());
 }
 
-INSTANTIATE_TEST_SUITE_P(Ends, TcpPeerEnds, ::testing::Values(end::close, end::reset, end::bye),
-                         [](const auto& p) {
-                             return std::string(p.param == end::close   ? "close"
-                                                : p.param == end::reset ? "reset"
-                                                                        : "bye");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Ends, TcpPeerEnds, ::testing::Values(end::close, end::reset, end::bye), [](const auto& p) {
+        return std::string(p.param == end::close ? "close" : p.param == end::reset ? "reset" : "bye");
+    });
 
 } // namespace
 } // namespace rocio::test

@@ -38,7 +38,8 @@ struct sender {
         for (std::uint32_t i = first; i < first + count; ++i) {
             const auto buffer = memory.buffer(0, 64);
             std::memcpy(buffer.data, &i, sizeof i);
-            auto [ec] = co_await pair.async_send_with_immediate(buffer, i << 8 | (i % channels + 1), as_result);
+            auto [ec] =
+                co_await pair.async_send_with_immediate(buffer, i << 8 | (i % channels + 1), as_result);
             if (ec) co_return ec;
         }
         co_return error_code{};
@@ -244,8 +245,8 @@ TEST_F(stream_soft_test, slot_smaller_than_the_message_is_refused_before_anythin
     spawn([&]() -> asio::awaitable<void> {
         tcp_rendezvous_config rendezvous;
         rendezvous.largest_message = 4096;
-        auto [ec] = co_await async_connect(fpga.pair, tcp_connector(context, listener.local_endpoint(), rendezvous),
-                                           as_result);
+        auto [ec] = co_await async_connect(
+            fpga.pair, tcp_connector(context, listener.local_endpoint(), rendezvous), as_result);
         theirs = ec;
     });
     run();

@@ -2,4 +2,6 @@
 
 #include <rocio/async/asio_abi.hpp>
 
-int main() { return rocio::abi::required == nullptr; }
+int main() {
+    return rocio::abi::required == nullptr;
+}

@@ -27,8 +27,8 @@ class handler_operation_test : public ::testing::Test {
     template <class Handler>
     text_operation* make(Handler handler) {
         using executor = asio::io_context::executor_type;
-        return handler_operation<text_operation, Handler, executor>::make(std::move(handler), context.get_executor(),
-                                                                          context, memory);
+        return handler_operation<text_operation, Handler, executor>::make(
+            std::move(handler), context.get_executor(), context, memory);
     }
 };
 
@@ -74,9 +74,8 @@ TEST_F(handler_operation_test, destroys_its_handler_without_calling_it) {
 
 TEST_F(handler_operation_test, goes_through_the_handlers_executor) {
     bool called = false;
-    auto* op = make(asio::bind_executor(elsewhere.get_executor(), [&](error_code, std::string s) {
-        called = s == "over there";
-    }));
+    auto* op = make(asio::bind_executor(elsewhere.get_executor(),
+                                        [&](error_code, std::string s) { called = s == "over there"; }));
     op->set({}, "over there");
     op->complete();
     EXPECT_FALSE(called);

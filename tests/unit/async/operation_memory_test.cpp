@@ -29,7 +29,8 @@ TEST(operation_memory_test, gives_blocks_that_are_aligned_and_do_not_overlap) {
     }
     for (int i = 0; i < 500; ++i) {
         const auto* bytes = static_cast<const unsigned char*>(blocks[static_cast<std::size_t>(i)].data);
-        for (std::size_t k = 0; k < blocks[static_cast<std::size_t>(i)].size; ++k) ASSERT_EQ(bytes[k], i & 0xFF);
+        for (std::size_t k = 0; k < blocks[static_cast<std::size_t>(i)].size; ++k)
+            ASSERT_EQ(bytes[k], i & 0xFF);
     }
     for (const auto& b : blocks) memory.deallocate(b.data, b.size);
 }

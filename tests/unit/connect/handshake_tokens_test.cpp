@@ -1,9 +1,9 @@
+#include "connect_script.hpp"
+#include "tracker_executor.hpp"
+
 #include <rocio/connect/any_handshake.hpp>
 #include <rocio/connect/static_peer.hpp>
 #include <rocio/connect/tcp_rendezvous.hpp>
-
-#include "connect_script.hpp"
-#include "tracker_executor.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -31,17 +31,20 @@ static_assert(handshake<basic_tcp_connector<io_executor>>);
 static_assert(handshake<scripted_handshake>);
 
 template <class T>
-constexpr bool move_only = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
+constexpr bool move_only = std::is_nothrow_move_constructible_v<T>&& std::is_nothrow_move_assignable_v<T> &&
                            !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T>;
 static_assert(move_only<tcp_connector>);
 static_assert(move_only<tcp_peer>);
 static_assert(move_only<tcp_listener>);
 static_assert(move_only<static_peer>);
 
-static_assert(std::is_same_v<tcp_connector::rebind_executor<io_executor>::other, basic_tcp_connector<io_executor>>);
+static_assert(
+    std::is_same_v<tcp_connector::rebind_executor<io_executor>::other, basic_tcp_connector<io_executor>>);
 static_assert(std::is_same_v<tcp_peer::rebind_executor<io_executor>::other, basic_tcp_peer<io_executor>>);
-static_assert(std::is_same_v<tcp_listener::rebind_executor<io_executor>::other, basic_tcp_listener<io_executor>>);
-static_assert(std::is_same_v<static_peer::rebind_executor<io_executor>::other, basic_static_peer<io_executor>>);
+static_assert(
+    std::is_same_v<tcp_listener::rebind_executor<io_executor>::other, basic_tcp_listener<io_executor>>);
+static_assert(
+    std::is_same_v<static_peer::rebind_executor<io_executor>::other, basic_static_peer<io_executor>>);
 
 class HandshakeTokens : public ::testing::Test {
   protected:
@@ -51,11 +54,12 @@ class HandshakeTokens : public ::testing::Test {
 
 TEST_F(HandshakeTokens, CallbackWithAMoveOnlyState) {
     qpn seen;
-    peer.async_exchange({}, [&, state = std::make_unique<int>(7)](const error_code& ec, const peer_parameters& p) {
-        EXPECT_FALSE(ec);
-        EXPECT_EQ(*state, 7);
-        seen = p.queue_pair;
-    });
+    peer.async_exchange(
+        {}, [&, state = std::make_unique<int>(7)](const error_code& ec, const peer_parameters& p) {
+            EXPECT_FALSE(ec);
+            EXPECT_EQ(*state, 7);
+            seen = p.queue_pair;
+        });
     EXPECT_EQ(seen, qpn());
     context.run();
     EXPECT_EQ(seen, good_peer().queue_pair);
@@ -98,7 +102,8 @@ TEST_F(HandshakeTokens, DefaultTokenOfTheExecutor) {
     using executor = asio::use_awaitable_t<>::executor_with_default<asio::any_io_executor>;
     basic_static_peer<executor> with_default{executor(context.get_executor()), good_peer()};
     asio::co_spawn(
-        context, [&]() -> asio::awaitable<void> { co_await with_default.async_exchange({}); }, asio::detached);
+        context, [&]() -> asio::awaitable<void> { co_await with_default.async_exchange({}); },
+        asio::detached);
     EXPECT_GT(context.run(), 0U);
 }
 
@@ -201,7 +206,8 @@ TEST(HandshakeContext, DestroyedContextFreesTheHandlerOfAWait) {
     auto peer = std::make_unique<static_peer>(*context, good_peer());
     auto kept = std::make_shared<int>(0);
     const std::weak_ptr<int> alive = kept;
-    peer->async_wait_lost([kept = std::move(kept)](const error_code&) { FAIL() << "called by a dying context"; });
+    peer->async_wait_lost(
+        [kept = std::move(kept)](const error_code&) { FAIL() << "called by a dying context"; });
     context->poll();
     peer.reset();
     context.reset();
@@ -252,7 +258,8 @@ TEST_F(HandshakeTokens, AnyHandshakePassesEachOperationOn) {
     local_parameters local;
     local.depth = 99;
     const auto step = [&](auto member) {
-        (how.*member)({[&](const error_code& ec) { EXPECT_EQ(ec, script->last_error.code); }, context.get_executor()});
+        (how.*member)(
+            {[&](const error_code& ec) { EXPECT_EQ(ec, script->last_error.code); }, context.get_executor()});
         context.run();
         context.restart();
     };
@@ -268,7 +275,8 @@ TEST_F(HandshakeTokens, AnyHandshakePassesEachOperationOn) {
     script->last_error = {};
     step(&any_handshake::async_release);
     EXPECT_EQ(script->local.depth, 99U);
-    EXPECT_THAT(events, ::testing::ElementsAre("exchange", "ready", "wait_lost", "wait_lost failed", "release"));
+    EXPECT_THAT(events,
+                ::testing::ElementsAre("exchange", "ready", "wait_lost", "wait_lost failed", "release"));
 }
 
 TEST_F(HandshakeTokens, AnyHandshakeCarriesCancellationAndTheLastSentence) {
@@ -277,8 +285,9 @@ TEST_F(HandshakeTokens, AnyHandshakeCarriesCancellationAndTheLastSentence) {
     any_handshake how{scripted_handshake(script)};
     asio::cancellation_signal signal;
     error_code seen;
-    how.async_wait_lost({asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec) { seen = ec; }),
-                         context.get_executor()});
+    how.async_wait_lost(
+        {asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec) { seen = ec; }),
+         context.get_executor()});
     context.poll();
     signal.emit(asio::cancellation_type::total);
     context.run();

@@ -33,8 +33,9 @@ TEST_P(ParseEndpointRefuses, LeavesTheResultAloneAndSaysWhatIsAllowed) {
 INSTANTIATE_TEST_SUITE_P(Texts, ParseEndpointRefuses,
                          ::testing::Values("", ":", "10.0.0.2", "10.0.0.2:", "10.0.0.2:0", "10.0.0.2:65536",
                                            "10.0.0.2:-1", "10.0.0.2:+1", "10.0.0.2:40 00", "10.0.0.2:4000x",
-                                           "localhost:4000", "fpga.example:4000", "10.0.0:4000", "10.0.0.256:4000",
-                                           "fd00::2:4000", "[fd00::2]", "[fd00::2:4000", "[10.0.0.2]:4000", "[]:1"));
+                                           "localhost:4000", "fpga.example:4000", "10.0.0:4000",
+                                           "10.0.0.256:4000", "fd00::2:4000", "[fd00::2]", "[fd00::2:4000",
+                                           "[10.0.0.2]:4000", "[]:1"));
 
 } // namespace
 } // namespace rocio::test

@@ -1,5 +1,4 @@
 #include "connect/rendezvous_message.hpp"
-
 #include "sample_offer.hpp"
 
 #include <gmock/gmock.h>
@@ -19,9 +18,13 @@ rendezvous::offer side(std::uint32_t sends, std::uint32_t takes, mtu path_mtu = 
     return o;
 }
 
-TEST(RendezvousFit, EqualSidesFit) { EXPECT_FALSE(check_fit(sample_offer(), sample_offer())); }
+TEST(RendezvousFit, EqualSidesFit) {
+    EXPECT_FALSE(check_fit(sample_offer(), sample_offer()));
+}
 
-TEST(RendezvousFit, MessageMayBeAsLargeAsTheSlot) { EXPECT_FALSE(check_fit(side(4096, 0), side(0, 4096))); }
+TEST(RendezvousFit, MessageMayBeAsLargeAsTheSlot) {
+    EXPECT_FALSE(check_fit(side(4096, 0), side(0, 4096)));
+}
 
 TEST(RendezvousFit, ConnectingSideThatSendsMoreThanTheSlotDoesNotFit) {
     const auto error = check_fit(side(4097, 0), side(0, 4096));

@@ -1,5 +1,4 @@
 #include "connect/rendezvous_message.hpp"
-
 #include "hex.hpp"
 #include "sample_offer.hpp"
 
@@ -28,7 +27,9 @@ bytes_type text_bytes(std::string_view text) {
     return out;
 }
 
-message hello(const rendezvous::offer& o = sample_offer()) { return {message_kind::hello, o, {}}; }
+message hello(const rendezvous::offer& o = sample_offer()) {
+    return {message_kind::hello, o, {}};
+}
 
 /// A hello with some of its bytes overwritten.
 bytes_type hello_with(std::size_t offset, std::string_view hex) {
@@ -79,12 +80,17 @@ TEST(RendezvousMessage, BareMessagesAreHeadersAlone) {
 
 TEST(RendezvousMessage, RefusalHasTheDocumentedBytes) {
     const message no{message_kind::refuse, {}, {refusal_reason::geometry, "too big"}};
-    EXPECT_EQ(to_hex(encode(no)), "524f43490103" "0013" "0004" "0007" "746f6f20626967");
+    EXPECT_EQ(to_hex(encode(no)), "524f43490103"
+                                  "0013"
+                                  "0004"
+                                  "0007"
+                                  "746f6f20626967");
 }
 
 TEST(RendezvousMessage, RefusalComesBackWithReasonAndText) {
     message m;
-    ASSERT_FALSE(decode(encode({message_kind::refuse, {}, {refusal_reason::path_mtu, "4096 against 1024"}}), m));
+    ASSERT_FALSE(
+        decode(encode({message_kind::refuse, {}, {refusal_reason::path_mtu, "4096 against 1024"}}), m));
     EXPECT_EQ(m.kind, message_kind::refuse);
     EXPECT_EQ(m.why.reason, refusal_reason::path_mtu);
     EXPECT_EQ(m.why.text, "4096 against 1024");
@@ -118,7 +124,10 @@ TEST(RendezvousMessage, ForeignRefusalTextIsMadePrintable) {
 TEST(RendezvousMessage, RefusalWithALengthBeyondItsEndIsMalformed) {
     message m;
     for (const char* length : {"0004", "0100", "0101", "ffff"}) {
-        auto bytes = from_hex("524f43490103000f" "0004" "0003" "616263");
+        auto bytes = from_hex("524f43490103000f"
+                              "0004"
+                              "0003"
+                              "616263");
         std::ranges::copy(from_hex(length), bytes.begin() + 10);
         EXPECT_EQ(decode(bytes, m).code, errc::handshake_malformed) << length;
     }
@@ -272,7 +281,8 @@ rendezvous::offer random_offer(std::mt19937_64& random) {
     p.address = gid(address);
     p.udp_port = static_cast<std::uint16_t>(1 + random() % 65535);
     p.path_mtu = static_cast<mtu>(1 + random() % 5);
-    p.capabilities = {random() % 2 == 0, static_cast<std::uint16_t>(random()), static_cast<std::uint32_t>(random())};
+    p.capabilities = {random() % 2 == 0, static_cast<std::uint16_t>(random()),
+                      static_cast<std::uint32_t>(random())};
     p.queue_pair = qpn(2 + static_cast<std::uint32_t>(random() % (qpn::max - 1)));
     p.send_psn = psn(random() & psn::mask);
     p.receive_psn = psn(random() & psn::mask);
@@ -303,22 +313,34 @@ TEST(RendezvousMessage, DecodeUndoesEncodeForAnyOffer) {
 
 /// One change of the kinds that break decoders: a flipped bit, a byte at a bound, a cut, a doubled piece.
 void mutate(bytes_type& bytes, std::mt19937_64& random) {
-    constexpr std::byte bounds[] = {std::byte{0}, std::byte{1}, std::byte{0x7F}, std::byte{0x80}, std::byte{0xFF}};
+    constexpr std::byte bounds[] = {std::byte{0}, std::byte{1}, std::byte{0x7F}, std::byte{0x80},
+                                    std::byte{0xFF}};
     const auto at = random() % bytes.size();
     const auto where = bytes.begin() + static_cast<std::ptrdiff_t>(at);
     switch (random() % 5) {
-    case 0: *where ^= std::byte(1U << random() % 8); break;
-    case 1: *where = bounds[random() % std::size(bounds)]; break;
-    case 2: bytes.resize(at + 1); break;
-    case 3: bytes.insert(where, 1 + random() % 40, *where); break;
-    default: *where = std::byte(random()); break;
+    case 0:
+        *where ^= std::byte(1U << random() % 8);
+        break;
+    case 1:
+        *where = bounds[random() % std::size(bounds)];
+        break;
+    case 2:
+        bytes.resize(at + 1);
+        break;
+    case 3:
+        bytes.insert(where, 1 + random() % 40, *where);
+        break;
+    default:
+        *where = std::byte(random());
+        break;
     }
 }
 
 TEST(RendezvousMessage, MutatedMessagesAreRefusedOrWithinAllBounds) {
     const std::vector<bytes_type> corpus{
         encode(hello()), encode({message_kind::accept, sample_offer(), {}}),
-        encode({message_kind::refuse, {}, {refusal_reason::version, "I speak another"}}), encode(message_kind::bye)};
+        encode({message_kind::refuse, {}, {refusal_reason::version, "I speak another"}}),
+        encode(message_kind::bye)};
     std::mt19937_64 random(1234);
     int taken = 0;
     int refused = 0;

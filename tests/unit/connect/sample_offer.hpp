@@ -31,10 +31,10 @@ inline rendezvous::offer sample_offer() {
 
 inline auto fields(const rendezvous::offer& o) {
     const auto& p = o.side;
-    return std::tuple(p.address, p.udp_port, p.path_mtu, p.capabilities.exact_icrc, p.capabilities.segment_train,
-                      p.capabilities.receive_buffer, p.queue_pair, p.send_psn, p.receive_psn, p.region.address,
-                      p.region.length, p.region.key, p.max_payload, p.depth, p.retry_count, p.rnr_retry,
-                      p.min_rnr_timer, p.timeout, o.largest_message, o.liveness);
+    return std::tuple(p.address, p.udp_port, p.path_mtu, p.capabilities.exact_icrc,
+                      p.capabilities.segment_train, p.capabilities.receive_buffer, p.queue_pair, p.send_psn,
+                      p.receive_psn, p.region.address, p.region.length, p.region.key, p.max_payload, p.depth,
+                      p.retry_count, p.rnr_retry, p.min_rnr_timer, p.timeout, o.largest_message, o.liveness);
 }
 
 } // namespace rocio::test

@@ -159,6 +159,31 @@ TEST_P(StartConnectClosed, ClosedWhileTheStepSucceedsItStaysClosed) {
 
 INSTANTIATE_TEST_SUITE_P(Steps, StartConnectClosed, ::testing::Values("exchange", "ready"));
 
+TEST_F(StartConnect, OldAttemptThatStillSaysGoodbyeDoesNotTouchTheNextOne) {
+    script->holds("exchange");
+    script->holds("release");
+    start();
+    settle();
+    target->close();
+    const auto old = script;
+    script = std::make_shared<handshake_script>(*context, events);
+    connect_outcome next;
+    detail::start_connect(target, scripted_handshake(script),
+                          async::control_handler<void(error_code)>(
+                              [&](const error_code& ec) {
+                                  next = {true, ec};
+                              },
+                              context->get_executor()));
+    settle();
+    ASSERT_TRUE(next.done);
+    EXPECT_FALSE(next.ec);
+    old->finish("release");
+    settle();
+    EXPECT_EQ(outcome.ec, asio::error::operation_aborted);
+    EXPECT_THAT(events, Not(Contains("disconnected")));
+    EXPECT_TRUE(target->has_watch());
+}
+
 TEST_F(StartConnect, TargetClosedByItsOwnHandlerOfTheConnection) {
     auto handler = [this](const error_code&) { target->close(); };
     detail::start_connect(target, scripted_handshake(script),
@@ -197,7 +222,8 @@ TEST_P(StartConnectContext, DestroyedContextFreesEverythingAndCallsNothing) {
     target->forget_watch();
 }
 
-INSTANTIATE_TEST_SUITE_P(Steps, StartConnectContext, ::testing::Values("exchange", "ready", "wait_lost", "release"));
+INSTANTIATE_TEST_SUITE_P(Steps, StartConnectContext,
+                         ::testing::Values("exchange", "ready", "wait_lost", "release"));
 
 TEST_F(StartConnect, ContextDestroyedBeforeTheFirstStep) {
     start();

@@ -26,8 +26,9 @@ class StartConnect : public ::testing::Test {
             events.push_back("handler");
             outcome = {true, ec};
         });
-        detail::start_connect(target, scripted_handshake(std::move(how)),
-                              async::control_handler<void(error_code)>(std::move(handler), context->get_executor()));
+        detail::start_connect(
+            target, scripted_handshake(std::move(how)),
+            async::control_handler<void(error_code)>(std::move(handler), context->get_executor()));
     }
 
     /// Runs all that can run without outside help.

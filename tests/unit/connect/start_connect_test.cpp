@@ -14,7 +14,8 @@ TEST_F(StartConnect, TakesTheStepsInOrder) {
     start();
     EXPECT_THAT(events, IsEmpty()) << "steps ran inside the initiating function";
     settle();
-    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "ready", "connected", "wait_lost", "handler"));
+    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "ready", "connected", "wait_lost",
+                                    "handler"));
     EXPECT_FALSE(outcome.ec);
     EXPECT_TRUE(target->has_watch());
 }
@@ -42,8 +43,9 @@ TEST_F(StartConnect, HandlerRunsOnItsOwnExecutorAndNotInsideTheCall) {
     });
     asio::post(*context, [&] {
         const initiation_scope scope;
-        detail::start_connect(target, scripted_handshake(script),
-                              async::control_handler<void(error_code)>(std::move(handler), context->get_executor()));
+        detail::start_connect(
+            target, scripted_handshake(script),
+            async::control_handler<void(error_code)>(std::move(handler), context->get_executor()));
     });
     settle();
     ASSERT_TRUE(outcome.done);
@@ -97,7 +99,8 @@ TEST_F(StartConnect, FailureToEstablishIsUndone) {
     target->fails_to_establish = {errc::path_mtu_too_large, "4096 asked, 1024 allowed"};
     start();
     expect_idle();
-    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "release", "disconnected", "handler"));
+    EXPECT_THAT(events,
+                ElementsAre("prepare", "exchange", "establish", "release", "disconnected", "handler"));
     EXPECT_EQ(outcome.ec, errc::path_mtu_too_large);
     EXPECT_EQ(target->last_error.text, "4096 asked, 1024 allowed");
     expect_no_leftovers();
@@ -137,7 +140,8 @@ TEST_F(StartConnect, LackOfMemoryIsReportedAndUndone) {
     start();
     expect_idle();
     EXPECT_EQ(outcome.ec, boost::system::errc::not_enough_memory);
-    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "release", "disconnected", "handler"));
+    EXPECT_THAT(events,
+                ElementsAre("prepare", "exchange", "establish", "release", "disconnected", "handler"));
     expect_no_leftovers();
 }
 
@@ -149,7 +153,8 @@ TEST_F(StartConnect, CanBeDoneAgainAfterAFailure) {
     script->ends("ready", {});
     start();
     settle();
-    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "ready", "connected", "wait_lost", "handler"));
+    EXPECT_THAT(events, ElementsAre("prepare", "exchange", "establish", "ready", "connected", "wait_lost",
+                                    "handler"));
 }
 
 // ---- The standing connection

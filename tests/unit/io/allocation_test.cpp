@@ -76,7 +76,8 @@ class callback_send {
 };
 
 template <class QueuePair, class Token>
-asio::awaitable<void, typename QueuePair::executor_type> receive_loop(message_load<QueuePair>& load, Token token) {
+asio::awaitable<void, typename QueuePair::executor_type> receive_loop(message_load<QueuePair>& load,
+                                                                      Token token) {
     while (load.more()) {
         co_await load.b().async_receive(load.sink(), token);
         load.count_from_here();
@@ -86,7 +87,8 @@ asio::awaitable<void, typename QueuePair::executor_type> receive_loop(message_lo
 }
 
 template <class QueuePair, class Token>
-asio::awaitable<void, typename QueuePair::executor_type> send_loop(message_load<QueuePair>& load, Token token) {
+asio::awaitable<void, typename QueuePair::executor_type> send_loop(message_load<QueuePair>& load,
+                                                                   Token token) {
     while (load.more()) co_await load.a().async_send(load.source(), token);
 }
 
@@ -130,14 +132,24 @@ class no_allocation : public queue_pair_fixture, public ::testing::WithParamInte
     using typed = basic_queue_pair<asio::io_context::executor_type>;
 };
 
-TEST_P(no_allocation, with_callbacks_on_any_io_executor) { with_callbacks<erased>(); }
-TEST_P(no_allocation, with_callbacks_on_a_typed_executor) { with_callbacks<typed>(); }
-TEST_P(no_allocation, with_use_awaitable_on_any_io_executor) { with_coroutines<erased>(asio::use_awaitable); }
-TEST_P(no_allocation, with_deferred_on_any_io_executor) { with_coroutines<erased>(asio::deferred); }
+TEST_P(no_allocation, with_callbacks_on_any_io_executor) {
+    with_callbacks<erased>();
+}
+TEST_P(no_allocation, with_callbacks_on_a_typed_executor) {
+    with_callbacks<typed>();
+}
+TEST_P(no_allocation, with_use_awaitable_on_any_io_executor) {
+    with_coroutines<erased>(asio::use_awaitable);
+}
+TEST_P(no_allocation, with_deferred_on_any_io_executor) {
+    with_coroutines<erased>(asio::deferred);
+}
 TEST_P(no_allocation, with_use_awaitable_on_a_typed_executor) {
     with_coroutines<typed>(asio::use_awaitable_t<asio::io_context::executor_type>());
 }
-TEST_P(no_allocation, with_deferred_on_a_typed_executor) { with_coroutines<typed>(asio::deferred); }
+TEST_P(no_allocation, with_deferred_on_a_typed_executor) {
+    with_coroutines<typed>(asio::deferred);
+}
 
 INSTANTIATE_TEST_SUITE_P(
     loads, no_allocation,
@@ -145,7 +157,9 @@ INSTANTIATE_TEST_SUITE_P(
                       load_case{polling_policy::spin(), 256}, load_case{polling_policy::hybrid(), 16},
                       load_case{polling_policy::park(), 1}, load_case{polling_policy::park(), 16},
                       load_case{polling_policy::park(), 256}),
-    [](const auto& p) { return std::string(p.param.policy.name()) + "_" + std::to_string(p.param.outstanding); });
+    [](const auto& p) {
+        return std::string(p.param.policy.name()) + "_" + std::to_string(p.param.outstanding);
+    });
 
 class woken_engine : public queue_pair_fixture {
   protected:

@@ -71,8 +71,7 @@ TEST_F(coroutine, waits_for_the_close_or_a_timeout_and_leaves_the_queue_pair_usa
     auto qp = connected();
     play([&]() -> asio::awaitable<void> {
         asio::steady_timer timer(context, 1ms);
-        const auto which =
-            co_await (qp.async_wait_closed(use_awaitable) || timer.async_wait(use_awaitable));
+        const auto which = co_await (qp.async_wait_closed(use_awaitable) || timer.async_wait(use_awaitable));
         EXPECT_EQ(which.index(), 1U);
         EXPECT_EQ(qp.state(), queue_pair_state::ready_to_send);
     });
@@ -84,7 +83,8 @@ TEST_F(coroutine, that_times_out_a_posted_receive_loses_the_connection) {
     qp.async_wait_closed(closed.handler());
     play([&]() -> asio::awaitable<void> {
         asio::steady_timer timer(context, 1ms);
-        const auto which = co_await (qp.async_receive(small(), use_awaitable) || timer.async_wait(use_awaitable));
+        const auto which =
+            co_await (qp.async_receive(small(), use_awaitable) || timer.async_wait(use_awaitable));
         EXPECT_EQ(which.index(), 1U);
     });
     EXPECT_EQ(qp.state(), queue_pair_state::error);
@@ -96,7 +96,8 @@ TEST_F(coroutine, that_gets_its_message_in_time_keeps_the_connection) {
     play([&]() -> asio::awaitable<void> {
         asio::steady_timer timer(context, 1h);
         dev->on_progress([&](auto) { return dev->complete_receive(0, bytes_of("in time")); });
-        const auto which = co_await (qp.async_receive(small(), use_awaitable) || timer.async_wait(use_awaitable));
+        const auto which =
+            co_await (qp.async_receive(small(), use_awaitable) || timer.async_wait(use_awaitable));
         EXPECT_EQ(which.index(), 0U);
         EXPECT_EQ(std::get<0>(which).size, 7U);
     });
@@ -113,9 +114,9 @@ TEST_F(coroutine, waits_for_all_of_a_group) {
             dev->raise({device_event_kind::gid_change, 1, {}});
         });
         const auto [order, ec_a, m_a, ec_b, m_b, ec_e, event] =
-            co_await asio::experimental::make_parallel_group(
-                a.async_receive(small(), asio::deferred), b.async_receive(small(), asio::deferred),
-                monitor.async_next_event(asio::deferred))
+            co_await asio::experimental::make_parallel_group(a.async_receive(small(), asio::deferred),
+                                                             b.async_receive(small(), asio::deferred),
+                                                             monitor.async_next_event(asio::deferred))
                 .async_wait(asio::experimental::wait_for_all(), asio::deferred);
         EXPECT_FALSE(ec_a || ec_b || ec_e);
         EXPECT_EQ(m_a.size, 1U);
@@ -175,8 +176,8 @@ TEST_F(coroutine, that_is_cancelled_after_its_message_came_stops_at_the_next_ste
         },
         asio::bind_cancellation_slot(signal.slot(), [&](std::exception_ptr e) { failure = e; }));
     poll();
-    // The message is in, its handler not yet called when the cancellation comes: the message is given, no other is
-    // waited for.
+    // The message is in, its handler not yet called when the cancellation comes: the message is given, no
+    // other is waited for.
     dev->complete_receive(0, bytes_of("x"));
     signal.emit(asio::cancellation_type::terminal);
     run();
@@ -196,7 +197,8 @@ TEST_F(coroutine, starts_nothing_before_it_is_awaited) {
     EXPECT_EQ(dev->posted_sends() + dev->posted_receives(), 0U);
     auto moved = std::move(qp);
     play([&]() -> asio::awaitable<void> {
-        dev->on_progress([&](auto) { return dev->complete_send(0) || dev->complete_receive(0, bytes_of("x")); });
+        dev->on_progress(
+            [&](auto) { return dev->complete_send(0) || dev->complete_receive(0, bytes_of("x")); });
         co_await std::move(lazy_send);
         co_await std::move(lazy_receive);
     });

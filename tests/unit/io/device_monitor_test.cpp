@@ -49,7 +49,8 @@ TEST_F(monitored_device, keeps_events_that_nobody_waits_for_and_counts_what_fall
     device_monitor monitor(context, dev);
     auto qp = connected();
     qp.async_wait_closed([](error_code) {}); // keeps the engine reading events
-    for (std::uint32_t i = 0; i < 70; ++i) dev->raise({device_event_kind::queue_pair_fatal, 0, qpn{1000 + i}});
+    for (std::uint32_t i = 0; i < 70; ++i)
+        dev->raise({device_event_kind::queue_pair_fatal, 0, qpn{1000 + i}});
     // The last is the queue pair's own.
     dev->raise({device_event_kind::queue_pair_fatal, 0, qp.number()});
     run();
@@ -135,7 +136,8 @@ TEST_F(monitored_device, ends_waits_when_it_is_cancelled_destroyed_or_assigned_o
     target.async_next_event(assigned.handler());
     target = std::move(monitor);
     run();
-    for (const auto* r : {&cancelled, &destroyed, &assigned}) EXPECT_EQ(r->ec(), asio::error::operation_aborted);
+    for (const auto* r : {&cancelled, &destroyed, &assigned})
+        EXPECT_EQ(r->ec(), asio::error::operation_aborted);
 }
 
 TEST_F(monitored_device, moves_and_changes_its_executor_type) {

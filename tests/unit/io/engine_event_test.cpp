@@ -46,7 +46,8 @@ TEST_F(parked_engine, finds_a_completion_that_came_between_the_last_poll_and_the
     receive(qp, 2);
     park();
     const auto arms_before = dev->arms();
-    // The first message takes the event; the second comes while the queue is being armed again, and raises none.
+    // The first message takes the event; the second comes while the queue is being armed again, and raises
+    // none.
     dev->on_arm([this] { dev->complete_receive(0, bytes_of("second")); });
     dev->complete_receive(0, bytes_of("first"));
     run();
@@ -141,7 +142,8 @@ TEST_F(parked_engine, copes_with_an_event_for_every_completion) {
 TEST_F(parked_engine, does_not_pile_up_unread_events_when_work_keeps_it_from_waiting) {
     auto qp = connected();
     receive(qp, 50);
-    // A message comes in the last sweep before every wait, so the engine never gets to read the event it raised.
+    // A message comes in the last sweep before every wait, so the engine never gets to read the event it
+    // raised.
     dev->complete_receive(0, bytes_of("x"));
     constexpr std::size_t sweeps_from_message_to_wait = 4;
     std::size_t quiet = 0;
@@ -241,7 +243,8 @@ TEST_F(parked_engine, lets_the_device_send_what_the_last_message_caused) {
     });
     dev->complete_receive(0, bytes_of("x"));
     run();
-    EXPECT_GT(progress_when_received, 0U) << "no progress after the last handler: an acknowledgement would be lost";
+    EXPECT_GT(progress_when_received, 0U)
+        << "no progress after the last handler: an acknowledgement would be lost";
 }
 
 class descriptorless_engine : public queue_pair_fixture {

@@ -219,7 +219,8 @@ TEST_P(engine_handler, may_run_the_context_itself_for_timers_and_posted_work) {
 
 TEST_P(engine_handler, may_change_the_policy) {
     auto qp = connected();
-    const polling_policy policies[] = {polling_policy::park(), polling_policy::spin(), polling_policy::hybrid()};
+    const polling_policy policies[] = {polling_policy::park(), polling_policy::spin(),
+                                       polling_policy::hybrid()};
     std::size_t called = 0;
     for (int i = 0; i < 30; ++i) {
         qp.async_receive(small(), [&](error_code, received_message) {
@@ -260,7 +261,8 @@ TEST_P(engine_handler, runs_on_its_executor_and_never_inside_the_initiating_func
 }
 
 INSTANTIATE_TEST_SUITE_P(policies, engine_handler,
-                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(), polling_policy::spin()),
+                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(),
+                                           polling_policy::spin()),
                          [](const auto& p) { return std::string(p.param.name()); });
 
 } // namespace

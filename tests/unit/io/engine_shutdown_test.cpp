@@ -1,4 +1,5 @@
-// The context dies with operations pending: handlers are destroyed, none is called, and nothing starts afterwards.
+// The context dies with operations pending: handlers are destroyed, none is called, and nothing starts
+// afterwards.
 
 #include "queue_pair_fixture.hpp"
 #include "recorder.hpp"
@@ -38,7 +39,9 @@ auto holding(const witness& w, Handler handler) {
     return [alive = w.alive, handler](auto&&...) mutable { handler(); };
 }
 
-void must_not_be_called() { ADD_FAILURE() << "a handler was called at shutdown"; }
+void must_not_be_called() {
+    ADD_FAILURE() << "a handler was called at shutdown";
+}
 
 TEST_F(engine_shutdown, destroys_every_kind_of_pending_handler_without_calling_it) {
     std::weak_ptr<int> alive;
@@ -88,7 +91,8 @@ TEST_F(engine_shutdown, destroys_handlers_that_own_everything_else_of_rocio) {
         asio::io_context context;
         auto raw = std::make_shared<completion_queue>(context, dev, 64);
         auto monitor = std::make_shared<device_monitor>(context, dev);
-        auto raw_pair = std::make_shared<queue_pair>(*raw, queue_pair_config{.send_depth = 4, .receive_depth = 4});
+        auto raw_pair =
+            std::make_shared<queue_pair>(*raw, queue_pair_config{.send_depth = 4, .receive_depth = 4});
         auto out = std::make_shared<std::array<work_completion, 4>>();
         witness w;
         alive = w.watch();
@@ -167,7 +171,8 @@ TEST_F(engine_shutdown, lets_a_device_go_to_another_context) {
         auto qp = std::make_shared<queue_pair>(context, dev);
         ASSERT_FALSE(connect_to(*qp, qpn{script_peer}));
         auto& pair = *qp;
-        pair.async_receive(region.buffer(0, 64), [qp](error_code, received_message) { must_not_be_called(); });
+        pair.async_receive(region.buffer(0, 64),
+                           [qp](error_code, received_message) { must_not_be_called(); });
         qp.reset();
         context.poll();
     }

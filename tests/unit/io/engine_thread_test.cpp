@@ -37,7 +37,8 @@ class producer {
                       ++i;
                   else
                       std::this_thread::yield();
-                  if (random() % 512 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+                  if (random() % 512 == 0)
+                      std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
               }
           }) {}
     ~producer() { thread_.join(); }
@@ -53,7 +54,8 @@ class engine_threads : public queue_pair_fixture {
     /// Runs the context on `n` threads until it has nothing left to do.
     void run_on(int n) {
         std::vector<std::thread> threads;
-        for (int i = 0; i < n; ++i) threads.emplace_back([this] { context.run_for(std::chrono::seconds(60)); });
+        for (int i = 0; i < n; ++i)
+            threads.emplace_back([this] { context.run_for(std::chrono::seconds(60)); });
         for (auto& t : threads) t.join();
         EXPECT_TRUE(context.stopped());
     }
@@ -86,7 +88,8 @@ TEST_F(engine_threads, policy_changes_at_random_lose_nothing_while_everything_el
     std::function<void()> change = [&] {
         timer.expires_after(std::chrono::microseconds(500));
         timer.async_wait([&](error_code) {
-            const polling_policy policies[] = {polling_policy::park(), polling_policy::hybrid(), polling_policy::spin()};
+            const polling_policy policies[] = {polling_policy::park(), polling_policy::hybrid(),
+                                               polling_policy::spin()};
             engine().set_policy(policies[random() % 3]);
             ++switches;
             if (!done) change();
@@ -175,7 +178,9 @@ TEST_F(engine_threads, may_start_and_cancel_from_outside_through_the_strand) {
     std::atomic<int> ended{0};
     const auto caller = [&] {
         for (int i = 0; i < pairs; ++i) {
-            asio::post(strand, [&] { qp.async_wait_closed(asio::bind_executor(strand, [&](error_code) { ++ended; })); });
+            asio::post(strand, [&] {
+                qp.async_wait_closed(asio::bind_executor(strand, [&](error_code) { ++ended; }));
+            });
             asio::post(strand, [&] { qp.cancel(); });
         }
     };

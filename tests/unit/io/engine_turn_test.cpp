@@ -67,7 +67,8 @@ TEST_F(engine_turn, ends_after_five_microseconds) {
     auto qp = connected();
     serve(qp);
     dev->on_progress([](auto started) {
-        while (std::chrono::steady_clock::now() < started + 6us) {}
+        while (std::chrono::steady_clock::now() < started + 6us) {
+        }
         return true;
     });
     for (int i = 0; i < 20; ++i) {
@@ -82,7 +83,8 @@ TEST_F(engine_turn, ends_after_five_microseconds) {
 TEST_F(engine_turn, calls_at_most_256_handlers) {
     auto qp = connected({.receive_depth = 1000});
     int called = 0;
-    for (int i = 0; i < 1000; ++i) qp.async_receive(memory.buffer(0, 8), [&](error_code, received_message) { ++called; });
+    for (int i = 0; i < 1000; ++i)
+        qp.async_receive(memory.buffer(0, 8), [&](error_code, received_message) { ++called; });
     qp.close();
     int before = 0;
     while (called < 1000) {
@@ -128,7 +130,8 @@ TEST_P(busy_engine, lets_timers_and_sockets_have_their_turn_under_endless_comple
 }
 
 INSTANTIATE_TEST_SUITE_P(policies, busy_engine,
-                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(), polling_policy::spin()),
+                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(),
+                                           polling_policy::spin()),
                          [](const auto& p) { return std::string(p.param.name()); });
 
 TEST_F(engine_turn, ends_the_operations_of_a_queue_that_cannot_be_polled_and_leaves_it_alone) {
@@ -270,7 +273,8 @@ TEST_F(engine_turn, reports_a_gap_that_a_peer_would_not_survive_without_holding_
     recorder<received_message> second;
     qp.async_receive(memory.buffer(0, 8), [](error_code, received_message) {
         const auto end = std::chrono::steady_clock::now() + 2ms;
-        while (std::chrono::steady_clock::now() < end) {}
+        while (std::chrono::steady_clock::now() < end) {
+        }
     });
     qp.async_receive(memory.buffer(0, 8), second.handler());
     dev->complete_receive(0, bytes_of("x"));
@@ -309,7 +313,8 @@ TEST_F(engine_turn, counts_what_it_did) {
 TEST(engine_descriptor, that_cannot_be_waited_for_is_an_error_and_leaves_the_context_usable) {
     asio::io_context context;
     constexpr int nobodys_descriptor = 1 << 20;
-    auto dev = std::make_shared<scripted_device>(scripted_device_config{.foreign_event_fd = nobodys_descriptor});
+    auto dev =
+        std::make_shared<scripted_device>(scripted_device_config{.foreign_event_fd = nobodys_descriptor});
     try {
         queue_pair qp(context, dev);
         ADD_FAILURE() << "the descriptor was accepted";

@@ -1,6 +1,6 @@
-#include <rocio/io/memory_region.hpp>
-
 #include "scripted_device.hpp"
+
+#include <rocio/io/memory_region.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -106,8 +106,9 @@ TEST_P(buffer_outside, is_refused_with_both_numbers) {
     EXPECT_EQ(ec, errc::not_in_region);
     const auto e = failure_of([&] { (void)region.buffer(offset, size); });
     EXPECT_EQ(e.code, errc::not_in_region);
-    EXPECT_THAT(e.text, ::testing::AllOf(::testing::HasSubstr(std::to_string(offset)),
-                                         ::testing::HasSubstr(std::to_string(size)), ::testing::HasSubstr("100")));
+    EXPECT_THAT(e.text,
+                ::testing::AllOf(::testing::HasSubstr(std::to_string(offset)),
+                                 ::testing::HasSubstr(std::to_string(size)), ::testing::HasSubstr("100")));
 }
 
 INSTANTIATE_TEST_SUITE_P(ranges, buffer_outside,
@@ -123,7 +124,8 @@ TEST_F(registered_memory_region, clears_the_error_of_a_good_buffer) {
 }
 
 TEST_F(registered_memory_region, tells_a_peer_where_it_is) {
-    memory_region region(dev, 64, {.access = memory_access::local_write | memory_access::remote_write, .iova = 0x1000});
+    memory_region region(
+        dev, 64, {.access = memory_access::local_write | memory_access::remote_write, .iova = 0x1000});
     const auto r = region.remote();
     EXPECT_EQ(r.address, 0x1000U);
     EXPECT_EQ(r.length, 64U);
@@ -147,9 +149,11 @@ TEST_F(registered_memory_region, without_a_device_is_refused) {
 TEST_F(registered_memory_region, larger_than_the_device_allows_is_refused_with_both_numbers) {
     const auto e = failure_of([&] { memory_region(dev, (1U << 30) + 1); });
     EXPECT_EQ(e.code, errc::limit_exceeded);
-    EXPECT_THAT(e.text, ::testing::AllOf(::testing::HasSubstr("1073741825"), ::testing::HasSubstr("1073741824")));
+    EXPECT_THAT(e.text,
+                ::testing::AllOf(::testing::HasSubstr("1073741825"), ::testing::HasSubstr("1073741824")));
     const auto absurd = failure_of([&] { memory_region(dev, std::numeric_limits<std::size_t>::max()); });
-    EXPECT_TRUE(absurd.code == errc::limit_exceeded || absurd.code == errc::registration_failed) << absurd.text;
+    EXPECT_TRUE(absurd.code == errc::limit_exceeded || absurd.code == errc::registration_failed)
+        << absurd.text;
 }
 
 TEST_F(registered_memory_region, names_the_limit_of_locked_memory_when_registration_fails) {
@@ -157,7 +161,8 @@ TEST_F(registered_memory_region, names_the_limit_of_locked_memory_when_registrat
     std::unique_ptr<memory_region> out;
     const auto e = memory_region::make(dev, 4096, {}, out);
     EXPECT_EQ(e.code, errc::registration_failed);
-    EXPECT_THAT(e.text, ::testing::AllOf(::testing::HasSubstr("4096"), ::testing::HasSubstr("RLIMIT_MEMLOCK")));
+    EXPECT_THAT(e.text,
+                ::testing::AllOf(::testing::HasSubstr("4096"), ::testing::HasSubstr("RLIMIT_MEMLOCK")));
     EXPECT_EQ(out, nullptr);
     EXPECT_FALSE(memory_region::make(dev, 4096, {}, out));
     EXPECT_EQ(out->size(), 4096U);

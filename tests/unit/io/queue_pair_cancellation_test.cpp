@@ -175,10 +175,14 @@ INSTANTIATE_TEST_SUITE_P(types, every_type,
                                            cancellation_type::total, cancellation_type::all),
                          [](const auto& p) {
                              switch (p.param) {
-                             case cancellation_type::terminal: return "terminal";
-                             case cancellation_type::partial: return "partial";
-                             case cancellation_type::total: return "total";
-                             default: return "all";
+                             case cancellation_type::terminal:
+                                 return "terminal";
+                             case cancellation_type::partial:
+                                 return "partial";
+                             case cancellation_type::total:
+                                 return "total";
+                             default:
+                                 return "all";
                              }
                          });
 
@@ -246,8 +250,8 @@ TEST_F(queue_pair_cancellation, from_a_handler_of_the_same_turn_finds_nothing_le
 }
 
 TEST_F(queue_pair_cancellation, does_not_hit_the_next_operation_in_the_same_memory) {
-    // The first handler is on its way to another context, its operation's memory is in use again, and only now the
-    // cancellation comes.
+    // The first handler is on its way to another context, its operation's memory is in use again, and only
+    // now the cancellation comes.
     auto qp = connected();
     asio::io_context elsewhere;
     recorder<received_message> first, second;
@@ -270,7 +274,8 @@ TEST_F(queue_pair_cancellation, outlives_the_queue_pair) {
     asio::io_context elsewhere;
     {
         auto qp = connected();
-        qp.async_receive(small(), asio::bind_executor(elsewhere.get_executor(), cancellable(receive.handler())));
+        qp.async_receive(small(),
+                         asio::bind_executor(elsewhere.get_executor(), cancellable(receive.handler())));
     }
     run();
     signal.emit(cancellation_type::terminal);

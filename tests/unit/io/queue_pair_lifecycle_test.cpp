@@ -28,13 +28,16 @@ class queue_pair_lifecycle : public queue_pair_fixture {
 TEST_F(queue_pair_lifecycle, takes_any_executor_of_an_io_context) {
     const asio::any_io_executor erased = context.get_executor();
     queue_pair from_context(context, dev), from_executor(erased, dev);
-    queue_pair from_strand(asio::make_strand(context), dev), from_erased_strand(asio::make_strand(erased), dev);
-    queue_pair from_tracked(asio::require(context.get_executor(), asio::execution::outstanding_work.tracked), dev);
+    queue_pair from_strand(asio::make_strand(context), dev),
+        from_erased_strand(asio::make_strand(erased), dev);
+    queue_pair from_tracked(asio::require(context.get_executor(), asio::execution::outstanding_work.tracked),
+                            dev);
     basic_queue_pair<asio::io_context::executor_type> typed(context, dev);
     basic_queue_pair<asio::strand<asio::io_context::executor_type>> stranded(asio::make_strand(context), dev);
     using by_default = asio::use_awaitable_t<>::as_default_on_t<queue_pair>;
     by_default defaulted(context, dev);
-    using typed_default = asio::use_awaitable_t<>::as_default_on_t<basic_queue_pair<asio::io_context::executor_type>>;
+    using typed_default =
+        asio::use_awaitable_t<>::as_default_on_t<basic_queue_pair<asio::io_context::executor_type>>;
     typed_default typed_and_defaulted(context, dev);
     EXPECT_EQ(dev->live_queue_pairs(), 9U);
     EXPECT_EQ(typed.get_executor(), context.get_executor());
@@ -42,11 +45,14 @@ TEST_F(queue_pair_lifecycle, takes_any_executor_of_an_io_context) {
 
 TEST_F(queue_pair_lifecycle, refuses_every_other_context) {
     asio::thread_pool pool(1);
-    const auto make_on = [&](asio::any_io_executor executor) { return [this, executor] { queue_pair(executor, dev); }; };
+    const auto make_on = [&](asio::any_io_executor executor) {
+        return [this, executor] { queue_pair(executor, dev); };
+    };
     EXPECT_EQ(failure_of(make_on(pool.get_executor())).code, errc::unsupported_context);
     EXPECT_EQ(failure_of(make_on(asio::system_executor())).code, errc::unsupported_context);
     EXPECT_EQ(failure_of(make_on(asio::make_strand(pool))).code, errc::unsupported_context);
-    const auto typed = failure_of([&] { basic_queue_pair<asio::thread_pool::executor_type>(pool.get_executor(), dev); });
+    const auto typed =
+        failure_of([&] { basic_queue_pair<asio::thread_pool::executor_type>(pool.get_executor(), dev); });
     EXPECT_EQ(typed.code, errc::unsupported_context);
     EXPECT_THAT(typed.text, ::testing::HasSubstr("io_context"));
     executor_tracker tracker;
@@ -65,7 +71,8 @@ struct bad_config {
     errc code;
 };
 
-class queue_pair_config_check : public queue_pair_lifecycle, public ::testing::WithParamInterface<bad_config> {};
+class queue_pair_config_check : public queue_pair_lifecycle,
+                                public ::testing::WithParamInterface<bad_config> {};
 
 TEST_P(queue_pair_config_check, refuses_and_names_the_attribute) {
     const auto e = failure_of([&] { queue_pair(context, dev, GetParam().config); });
@@ -80,7 +87,8 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(bad_config{"send_depth", {.send_depth = 0}, errc::invalid_argument},
                       bad_config{"receive_depth", {.receive_depth = 65537}, errc::invalid_argument},
                       bad_config{"receive_depth", {.receive_depth = 4097}, errc::limit_exceeded},
-                      bad_config{"send_depth is 5000, device scripted allows at most 4096", {.send_depth = 5000},
+                      bad_config{"send_depth is 5000, device scripted allows at most 4096",
+                                 {.send_depth = 5000},
                                  errc::limit_exceeded},
                       bad_config{"max_inline", {.max_inline = 257}, errc::limit_exceeded},
                       bad_config{"port", {.port = 0}, errc::invalid_argument},
@@ -154,7 +162,8 @@ TEST_F(queue_pair_lifecycle, moves_to_another_executor_type) {
     ASSERT_FALSE(connect_to(typed, qpn{script_peer}));
     recorder<> sent;
     typed.async_send(small(), sent.handler());
-    using rebound = basic_queue_pair<asio::io_context::executor_type>::rebind_executor<asio::any_io_executor>::other;
+    using rebound =
+        basic_queue_pair<asio::io_context::executor_type>::rebind_executor<asio::any_io_executor>::other;
     static_assert(std::is_same_v<rebound, queue_pair>);
     queue_pair erased(std::move(typed));
     queue_pair assigned(context, dev);
@@ -185,8 +194,13 @@ TEST_F(queue_pair_lifecycle, ends_every_operation_when_it_is_destroyed) {
 
 TEST_F(queue_pair_lifecycle, tells_the_device_and_the_handshake_our_numbers) {
     queue_pair qp(context, dev,
-                  {.remote_access = memory_access::remote_write, .path_mtu = mtu::b2048, .timeout = ack_timeout{10},
-                   .min_rnr_timer = rnr_timer{12}, .retry_count = 3, .rnr_retry = 4, .hop_limit = 9,
+                  {.remote_access = memory_access::remote_write,
+                   .path_mtu = mtu::b2048,
+                   .timeout = ack_timeout{10},
+                   .min_rnr_timer = rnr_timer{12},
+                   .retry_count = 3,
+                   .rnr_retry = 4,
+                   .hop_limit = 9,
                    .traffic_class = 32});
     local_parameters ours;
     ASSERT_FALSE(qp.as_connectable()->prepare(ours));
@@ -224,7 +238,8 @@ TEST_F(queue_pair_lifecycle, finds_its_address_anew_at_every_connect) {
 }
 
 TEST_F(queue_pair_lifecycle, refuses_a_path_mtu_the_port_does_not_carry) {
-    port_attributes port{.state = port_state::active, .active_mtu = mtu::b1024, .netdev_mtu = 1500, .netdev = "eth7"};
+    port_attributes port{
+        .state = port_state::active, .active_mtu = mtu::b1024, .netdev_mtu = 1500, .netdev = "eth7"};
     dev->set_port(1, port);
     queue_pair qp(context, dev, {.path_mtu = mtu::b4096});
     local_parameters ours;

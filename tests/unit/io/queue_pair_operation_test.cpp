@@ -297,11 +297,11 @@ TEST_F(queue_pair_operation, takes_the_hop_to_another_executor_in_its_handlers_m
     counting_resource resource;
     auto strand = asio::make_strand(context);
     bool on_strand = false;
-    qp.async_send(small(),
-                  asio::bind_executor(strand, asio::bind_allocator(std::pmr::polymorphic_allocator<void>(&resource),
-                                                                   [&](error_code) {
-                                                                       on_strand = strand.running_in_this_thread();
-                                                                   })));
+    qp.async_send(small(), asio::bind_executor(
+                               strand, asio::bind_allocator(std::pmr::polymorphic_allocator<void>(&resource),
+                                                            [&](error_code) {
+                                                                on_strand = strand.running_in_this_thread();
+                                                            })));
     dev->complete_send(0);
     run();
     EXPECT_TRUE(on_strand);
@@ -311,9 +311,7 @@ TEST_F(queue_pair_operation, takes_the_hop_to_another_executor_in_its_handlers_m
 
 struct alignas(64) over_aligned {
     bool* seen;
-    void operator()(error_code) const {
-        *seen = reinterpret_cast<std::uintptr_t>(this) % 64 == 0;
-    }
+    void operator()(error_code) const { *seen = reinterpret_cast<std::uintptr_t>(this) % 64 == 0; }
 };
 
 TEST_F(queue_pair_operation, keeps_over_aligned_handlers_aligned) {

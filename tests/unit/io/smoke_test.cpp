@@ -61,7 +61,8 @@ TEST_P(two_queue_pairs, play_ping_pong_in_coroutines) {
 }
 
 INSTANTIATE_TEST_SUITE_P(policies, two_queue_pairs,
-                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(), polling_policy::spin()),
+                         ::testing::Values(polling_policy::park(), polling_policy::hybrid(),
+                                           polling_policy::spin()),
                          [](const auto& p) { return std::string(p.param.name()); });
 
 } // namespace

@@ -56,7 +56,9 @@ class receive_server_fixture : public io_context_fixture {
     bool peer_sends(std::string_view text, std::uint32_t immediate) {
         return dev->complete_receive(pair, std::as_bytes(std::span(text)), immediate);
     }
-    static constexpr std::uint32_t imm(std::uint32_t counter, std::uint8_t channel) { return counter << 8 | channel; }
+    static constexpr std::uint32_t imm(std::uint32_t counter, std::uint8_t channel) {
+        return counter << 8 | channel;
+    }
 
     static std::string text_of(const frame& f) {
         return {reinterpret_cast<const char*>(f.payload().data()), f.size()};

@@ -5,7 +5,9 @@ namespace {
 
 class receive_session_test : public receive_server_fixture {
   protected:
-    void disconnect(errc reason = errc::peer_lost) { server->core()->disconnected({reason, "the peer is gone"}); }
+    void disconnect(errc reason = errc::peer_lost) {
+        server->core()->disconnected({reason, "the peer is gone"});
+    }
 };
 
 TEST_F(receive_session_test, disconnect_tells_the_waiting_operation_why) {
@@ -96,7 +98,8 @@ TEST_F(receive_session_test, gid_is_looked_up_anew_at_every_connect) {
     auto& s = connected_server();
     disconnect();
     const auto moved = gid::parse("10.0.0.1").value();
-    dev->set_gid_table(1, {{.index = 3, .value = moved, .type = gid_type::roce_v2, .netdev = "eth7", .prefix = 24}});
+    dev->set_gid_table(
+        1, {{.index = 3, .value = moved, .type = gid_type::roce_v2, .netdev = "eth7", .prefix = 24}});
     ASSERT_FALSE(connect());
     EXPECT_EQ(dev->initialisation(1)->gid_index, 3U);
     EXPECT_EQ(s.snapshot().host_ip, "10.0.0.1");

@@ -158,7 +158,8 @@ TEST_F(receive_view_test, total_cancellation_takes_nothing) {
     auto all = s.all();
     boost::asio::cancellation_signal signal;
     error_code seen;
-    all.async_receive(boost::asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec, frame) { seen = ec; }));
+    all.async_receive(
+        boost::asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec, frame) { seen = ec; }));
     signal.emit(boost::asio::cancellation_type::total);
     run_until([&] { return static_cast<bool>(seen); });
     EXPECT_EQ(seen, boost::asio::error::operation_aborted);
@@ -172,7 +173,8 @@ TEST_F(receive_view_test, cancellation_of_one_leaves_the_other_waiting) {
     boost::asio::cancellation_signal signal;
     error_code first;
     std::string second;
-    all.async_receive(boost::asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec, frame) { first = ec; }));
+    all.async_receive(
+        boost::asio::bind_cancellation_slot(signal.slot(), [&](const error_code& ec, frame) { first = ec; }));
     all.async_receive([&](const error_code&, frame f) { second = text_of(f); });
     signal.emit(boost::asio::cancellation_type::total);
     ASSERT_TRUE(peer_sends("for the second", imm(0, 1)));
@@ -208,7 +210,8 @@ TEST_F(receive_view_test, object_wide_cancel_ends_every_wait) {
     auto all = s.all();
     int aborted = 0;
     std::array<frame, 2> batch;
-    all.async_receive([&](const error_code& ec, frame) { aborted += ec == boost::asio::error::operation_aborted; });
+    all.async_receive(
+        [&](const error_code& ec, frame) { aborted += ec == boost::asio::error::operation_aborted; });
     all.async_receive_some(batch, [&](const error_code& ec, std::size_t) {
         aborted += ec == boost::asio::error::operation_aborted;
     });

@@ -7,7 +7,8 @@
 
 namespace rocio::detail {
 
-/// A handshake with a peer whose numbers are known beforehand; everything that does not depend on the executor's type.
+/// A handshake with a peer whose numbers are known beforehand; everything that does not depend on the
+/// executor's type.
 class static_session;
 using static_session_ptr = std::shared_ptr<static_session>;
 

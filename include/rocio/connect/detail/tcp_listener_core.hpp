@@ -55,7 +55,8 @@ struct initiate_accept {
     template <class Handler>
     void operator()(Handler&& handler, const tcp_listener_ptr& listener) const {
         using handler_type = accept_handler<std::decay_t<Handler>, Executor>;
-        start_tcp_accept(listener, accept_completion(handler_type{std::forward<Handler>(handler), executor}, executor));
+        start_tcp_accept(listener,
+                         accept_completion(handler_type{std::forward<Handler>(handler), executor}, executor));
     }
 };
 
@@ -69,7 +70,8 @@ template <template <class, class> class Associator, class Handler, class Executo
 struct associator<Associator, rocio::detail::accept_handler<Handler, Executor>, Default> {
     using type = typename Associator<Handler, Default>::type;
 
-    static type get(const rocio::detail::accept_handler<Handler, Executor>& h, const Default& d = Default()) noexcept {
+    static type get(const rocio::detail::accept_handler<Handler, Executor>& h,
+                    const Default& d = Default()) noexcept {
         return Associator<Handler, Default>::get(h.handler, d);
     }
 };

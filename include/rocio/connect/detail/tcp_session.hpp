@@ -16,8 +16,8 @@ namespace rocio::detail {
 using step_completion = async::control_handler<void(error_code)>;
 using exchange_completion = async::control_handler<void(error_code, peer_parameters)>;
 
-/// One rendezvous over TCP, either side; everything that does not depend on the executor's type. All of its functions
-/// may be called from any thread; the operations run on a strand of its own.
+/// One rendezvous over TCP, either side; everything that does not depend on the executor's type. All of its
+/// functions may be called from any thread; the operations run on a strand of its own.
 class tcp_session;
 using tcp_session_ptr = std::shared_ptr<tcp_session>;
 
@@ -26,7 +26,8 @@ tcp_session_ptr make_tcp_session(const asio::any_io_executor& executor, const as
                                  const tcp_rendezvous_config& config);
 
 // A null session answers errc::invalid_state.
-void start_tcp_exchange(const tcp_session_ptr& session, const local_parameters& local, exchange_completion handler);
+void start_tcp_exchange(const tcp_session_ptr& session, const local_parameters& local,
+                        exchange_completion handler);
 void start_tcp_ready(const tcp_session_ptr& session, step_completion handler);
 void start_tcp_wait_lost(const tcp_session_ptr& session, step_completion handler);
 void start_tcp_release(const tcp_session_ptr& session, step_completion handler);

@@ -15,7 +15,8 @@ namespace rocio::detail {
 /// Builds the operation for `handler` and starts it on `target`, which has engine(), start(Operation*) and
 /// cancel(const void* key, asio::cancellation_type).
 template <class Operation, class Handler, class Executor, class Target, class... Args>
-void launch(Handler&& handler, const Executor& executor, const std::shared_ptr<Target>& target, Args&&... args) {
+void launch(Handler&& handler, const Executor& executor, const std::shared_ptr<Target>& target,
+            Args&&... args) {
     using handler_type = std::decay_t<Handler>;
     handler_type owned(std::forward<Handler>(handler));
     const auto slot = asio::get_associated_cancellation_slot(owned);

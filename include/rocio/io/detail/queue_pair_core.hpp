@@ -9,8 +9,9 @@
 
 namespace rocio::detail {
 
-/// The device-side half of every object that owns a queue pair: device attachment, completion queue, table place,
-/// GID choice and state changes. Not an I/O object. All members need the engine's lock held; the destructor takes it.
+/// The device-side half of every object that owns a queue pair: device attachment, completion queue, table
+/// place, GID choice and state changes. Not an I/O object. All members need the engine's lock held; the
+/// destructor takes it.
 class queue_pair_core {
   public:
     queue_pair_core(completion_engine& engine, std::shared_ptr<device> dev, const queue_pair_config& config);
@@ -22,15 +23,15 @@ class queue_pair_core {
     error_info open(completion_sink& sink);
     /// Makes a fresh queue pair in place of the old one, for a reconnect.
     error_info reopen(completion_sink& sink);
-    /// Destroys the queue pair: nothing is read from or written to its buffers afterwards, and its completions are
-    /// stale. A device in software gets to send what it owes the peer first. Idempotent.
+    /// Destroys the queue pair: nothing is read from or written to its buffers afterwards, and its
+    /// completions are stale. A device in software gets to send what it owes the peer first. Idempotent.
     void close() noexcept;
     /// Routes what is queued for it now, so that close() loses nothing that the peer knows to be delivered.
     void drain() noexcept;
     bool is_open() const noexcept { return queue_pair_ != nullptr; }
 
-    /// Looks the port and its GID table up anew (indices move), checks the path MTU against the port and moves to
-    /// INIT.
+    /// Looks the port and its GID table up anew (indices move), checks the path MTU against the port and
+    /// moves to INIT.
     error_info to_init();
     /// Only the GID choice of to_init(), for an early error.
     error_info choose_address();

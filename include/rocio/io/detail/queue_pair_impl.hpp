@@ -132,7 +132,9 @@ class queue_pair_impl final : public completion_sink,
     post_outcome post_raw(std::span<const Request> requests) noexcept;
 
     post_outcome device_post(std::span<const send_request> r) noexcept { return core_.pair().post_send(r); }
-    post_outcome device_post(std::span<const receive_request> r) noexcept { return core_.pair().post_receive(r); }
+    post_outcome device_post(std::span<const receive_request> r) noexcept {
+        return core_.pair().post_receive(r);
+    }
     std::uint32_t receive_base() const noexcept { return core_.config().send_depth; }
     bool nothing_posted() const noexcept { return sends_.idle() && receives_.idle(); }
     void enter_closed(const error_code& cause) noexcept;

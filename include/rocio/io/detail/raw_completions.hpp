@@ -25,8 +25,9 @@ class poll_operation : public async::operation<std::size_t> {
 
 /// The ring behind a completion_queue.
 ///
-/// `depth` completions may wait in it; with so many nothing more is posted (errc::queue_full). What is on the devices
-/// by then, `depth` at most by promise(), still finds room, so the ring holds twice that and never overflows.
+/// `depth` completions may wait in it; with so many nothing more is posted (errc::queue_full). What is on the
+/// devices by then, `depth` at most by promise(), still finds room, so the ring holds twice that and never
+/// overflows.
 class raw_completions final : public completion_sink {
   public:
     /// Throws rocio::exception: errc::invalid_argument for depth 0, what completion_engine::attach() gives.

@@ -20,8 +20,8 @@ class receive_one_operation : public async::operation<frame> {
     ~receive_one_operation() = default;
 };
 
-/// Completes with void(error_code, std::size_t). Its first frame is set aside when it becomes ready; what else has
-/// arrived by then is taken right before the handler is called.
+/// Completes with void(error_code, std::size_t). Its first frame is set aside when it becomes ready; what
+/// else has arrived by then is taken right before the handler is called.
 class receive_some_operation : public async::operation<std::size_t> {
   public:
     std::uint64_t id = 0;

@@ -19,9 +19,9 @@ struct queued_frame {
     std::chrono::steady_clock::time_point received{};
 };
 
-/// The control block shared by server, views and leases: slab, lease count per slot, stack of returned slots. A lease
-/// touches no device object: it pushes its slot here, and the engine takes the whole stack and re-posts it in one
-/// chain. Outlives the server while leases do.
+/// The control block shared by server, views and leases: slab, lease count per slot, stack of returned slots.
+/// A lease touches no device object: it pushes its slot here, and the engine takes the whole stack and
+/// re-posts it in one chain. Outlives the server while leases do.
 class slot_pool {
   public:
     /// `depth` slots of `slot_size` zeroed bytes, page-aligned, in whole pages. Throws std::bad_alloc.
@@ -38,10 +38,14 @@ class slot_pool {
     std::uint32_t slot_size() const noexcept { return slot_size_; }
 
     /// Engine only: the slot goes out with `n` leases.
-    void lend(std::uint32_t index, std::uint32_t n) noexcept { links_[index].leases.store(n, std::memory_order_relaxed); }
-    void add_lease(std::uint32_t index) noexcept { links_[index].leases.fetch_add(1, std::memory_order_relaxed); }
-    /// Any thread. With the last lease the slot goes onto the stack of returned ones; if the engine waits in the
-    /// kernel it is woken, once.
+    void lend(std::uint32_t index, std::uint32_t n) noexcept {
+        links_[index].leases.store(n, std::memory_order_relaxed);
+    }
+    void add_lease(std::uint32_t index) noexcept {
+        links_[index].leases.fetch_add(1, std::memory_order_relaxed);
+    }
+    /// Any thread. With the last lease the slot goes onto the stack of returned ones; if the engine waits in
+    /// the kernel it is woken, once.
     void drop_lease(std::uint32_t index) noexcept;
 
     /// Engine only: takes every returned slot, newest first.

@@ -20,10 +20,12 @@ namespace detail {
 
 class receive_core;
 
-/// One view: its queue of frames and its waiting operations. Made and used by receive_core under the engine's lock.
+/// One view: its queue of frames and its waiting operations. Made and used by receive_core under the engine's
+/// lock.
 class view_state {
   public:
-    view_state(std::shared_ptr<receive_core> core, std::optional<std::uint8_t> channel, const view_options& options);
+    view_state(std::shared_ptr<receive_core> core, std::optional<std::uint8_t> channel,
+               const view_options& options);
     ~view_state();
     view_state(const view_state&) = delete;
     view_state& operator=(const view_state&) = delete;
@@ -69,8 +71,8 @@ class view_state {
     std::uint64_t dropped_ = 0;
 };
 
-/// Lives in a handler's cancellation slot. The handler may run on another context, so the operation may be gone when
-/// this is called: it is named by number, not by address.
+/// Lives in a handler's cancellation slot. The handler may run on another context, so the operation may be
+/// gone when this is called: it is named by number, not by address.
 struct cancel_receive {
     std::weak_ptr<view_state> view;
     std::uint64_t id;
