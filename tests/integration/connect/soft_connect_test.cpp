@@ -62,7 +62,8 @@ class SoftConnect : public TcpFixture {
             co_await h.pair->async_send(outbox, asio::use_awaitable);
         }
     }
-    steps dial(host& h, tcp_listener& to, const tcp_rendezvous_config& config = {}) {
+    /// `config` by value: the coroutine begins after the call.
+    steps dial(host& h, tcp_listener& to, tcp_rendezvous_config config = {}) {
         co_await async_connect(*h.pair, tcp_connector(*context, to.local_endpoint(), config),
                                asio::use_awaitable);
     }
@@ -113,17 +114,19 @@ TEST_F(SoftConnect, FirstMessageMayComeRightAfterTheHandshake) {
         host a(*context, "127.40.1.3"), b(*context, "127.40.1.4");
         tcp_listener listener(*context, listening());
         bool received = false;
-        // The receive is posted before the connection exists: it is on the device before the peer may send.
+        bool sent = false;
+        // Posted before the connection exists: it is on the device before the peer may send.
         b.pair->async_receive(b.memory.buffer(0, 64), [&](const error_code& ec, received_message m) {
             received = !ec && m.size == 3;
         });
         spawn(serve(b, listener));
-        spawn([](SoftConnect& test, host& h, tcp_listener& l) -> steps {
+        spawn([](SoftConnect& test, host& h, tcp_listener& l, bool& done) -> steps {
             co_await test.dial(h, l);
             const std::byte hi[3] = {};
             co_await h.pair->async_send(inline_bytes(hi), asio::use_awaitable);
-        }(*this, a, listener));
-        run_until([&] { return received; });
+            done = true;
+        }(*this, a, listener, sent));
+        run_until([&] { return received && sent; });
         a.pair.reset();
         b.pair.reset();
         run();
