@@ -32,7 +32,7 @@ error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
         ++entry->uses;
         return {};
     }
-    engine_device entry{dev, 1, {}, waiter_for(dev->event_fd()), waiter_for(dev->async_event_fd()), false};
+    engine_device entry{dev, 1, {}, waiter_for(dev->event_fd()), waiter_for(dev->async_event_fd())};
     for (const auto* waiter : {entry.completions.get(), entry.events.get()}) {
         if (!waiter) continue;
         if (const auto ec = waiter->probe())

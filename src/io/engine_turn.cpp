@@ -7,6 +7,7 @@ namespace rocio {
 namespace {
 
 constexpr std::size_t completions_per_poll = 16;
+constexpr std::uint32_t sweeps_without_events = 256;
 constexpr std::uint64_t completions_per_turn = 256;
 constexpr std::uint64_t upcalls_per_turn = 256;
 constexpr std::uint32_t sweeps_per_turn = 64;
@@ -73,6 +74,7 @@ bool completion_engine::turn_loop(lock_type& lock, time_point& now) {
             run_ready(lock, last_upcall - p.counts.upcalls);
             did = true;
         }
+        if (did && context_.stopped()) return true;
         give_way(lock);
         if (p.down) return worked;
         now = std::chrono::steady_clock::now();
@@ -93,22 +95,29 @@ bool completion_engine::sweep(time_point now) {
     for (auto& entry : p.devices) {
         if (entry.fatal) continue;
         did |= entry.dev->progress(now);
-        if (!entry.events) did |= dispatch_events(entry);
-        for (auto& queue : entry.queues) did |= poll_queue(entry, queue);
+        bool more = false;
+        for (auto& queue : entry.queues) {
+            const auto n = poll_queue(entry, queue);
+            did |= n > 0;
+            more |= n == completions_per_poll;
+        }
+        // The completion that says why a queue pair failed goes before the event that only says that it did.
+        entry.events_held = more ? entry.events_held + 1 : 0;
+        if (!entry.events && entry.events_held % sweeps_without_events == 0) did |= dispatch_events(entry);
     }
     if (!did) ++p.counts.empty_sweeps;
     return did;
 }
 
-bool completion_engine::poll_queue(engine_device& entry, engine_queue& queue) {
-    if (entry.fatal || queue.broken) return false;
+std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue) {
+    if (entry.fatal || queue.broken) return 0;
     work_completion batch[completions_per_poll];
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
     for (std::size_t i = 0; i < n; ++i) route(batch[i]);
     if (error != errc::success) break_queue(entry, queue);
-    return n > 0;
+    return n;
 }
 
 /// Nothing comes out of a broken queue any more; its owners must not wait for it.

@@ -31,7 +31,7 @@ class busy_poll_thread {
     busy_poll_context& context() noexcept;
     busy_poll_context::executor_type get_executor() noexcept;
 
-    /// Ends run() at the next handler; what is pending stays pending.
+    /// Ends run() when the engine's turn is over, or at the next handler; what is pending stays pending.
     void stop() noexcept;
     /// Waits until the context has nothing left to do, or was stopped. Re-throws the exception of a handler,
     /// which ends the thread.

@@ -126,7 +126,7 @@ class completion_engine final : public asio::execution_context::service {
     void turn();
     bool turn_loop(lock_type& lock, time_point& now);
     bool sweep(time_point now);
-    bool poll_queue(engine_device& entry, engine_queue& queue);
+    std::size_t poll_queue(engine_device& entry, engine_queue& queue);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
     void route(const work_completion& completion) noexcept;
     bool dispatch_events(engine_device& entry) noexcept;

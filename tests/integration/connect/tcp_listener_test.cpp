@@ -188,6 +188,70 @@ TEST_F(TcpListener, PeersOutliveTheListener) {
     EXPECT_FALSE(asked.ec);
 }
 
+// ---- The connecting side ends, as the listening side sees it
+
+class TcpCallerEnds : public TcpListener, public ::testing::WithParamInterface<bool> {
+  protected:
+    /// Abruptly or in good order, but without a goodbye.
+    static void end_it(raw_peer& caller) { GetParam() ? caller.reset() : caller.close(); }
+    /// The listening side's end of a connection whose hello was said.
+    std::unique_ptr<raw_peer> call(tcp_listener& listener, accepted& one) {
+        listener.async_accept(into(one));
+        auto caller = dial_with_hello(listener);
+        run_until_done(one);
+        return caller;
+    }
+};
+
+TEST_P(TcpCallerEnds, BeforeItIsAnswered) {
+    tcp_listener listener(*context, listening());
+    accepted one;
+    auto caller = call(listener, one);
+    end_it(*caller);
+    ended answered, ready;
+    one.peer->async_exchange(side(200), into(answered));
+    run_until(answered);
+    if (!answered.ec) one.peer->async_ready(into(ready));
+    if (!answered.ec) run_until(ready);
+    EXPECT_EQ(answered.ec ? answered.ec : ready.ec, errc::peer_lost);
+}
+
+TEST_P(TcpCallerEnds, BeforeItIsReady) {
+    tcp_listener listener(*context, listening());
+    accepted one;
+    auto caller = call(listener, one);
+    ended answered, ready;
+    one.peer->async_exchange(side(200), into(answered));
+    run_until(answered);
+    ASSERT_TRUE(caller->receive());
+    one.peer->async_ready(into(ready));
+    settle();
+    end_it(*caller);
+    run_until(ready);
+    EXPECT_EQ(ready.ec, errc::peer_lost);
+    EXPECT_THAT(one.peer->last_error().text, HasSubstr("when it should say that it is ready"));
+}
+
+TEST_P(TcpCallerEnds, WhileTheConnectionStands) {
+    tcp_listener listener(*context, listening());
+    accepted one;
+    auto caller = call(listener, one);
+    ended answered, ready, lost;
+    one.peer->async_exchange(side(200), into(answered));
+    run_until(answered);
+    caller->send(message_kind::ready);
+    one.peer->async_ready(into(ready));
+    run_until(ready);
+    ASSERT_FALSE(ready.ec);
+    one.peer->async_wait_lost(into(lost));
+    settle();
+    end_it(*caller);
+    run_until(lost);
+    EXPECT_EQ(lost.ec, errc::peer_lost);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, TcpCallerEnds, ::testing::Bool());
+
 // ---- The end
 
 TEST_F(TcpListener, CancelEndsAllWaitsAndTheListenerStays) {

@@ -130,6 +130,48 @@ TEST_F(HandshakeTokens, HandlerRunsOnItsExecutorAndNotInsideTheCall) {
     EXPECT_EQ(good, 8);
 }
 
+TEST_F(HandshakeTokens, ObjectsOfAnotherExecutorAreConverted) {
+    const auto nowhere = parse_endpoint("127.40.0.1:9");
+    tcp_connector connector(basic_tcp_connector<io_executor>(context.get_executor(), nowhere));
+    EXPECT_EQ(connector.remote_endpoint(), nowhere);
+    basic_tcp_listener<io_executor> typed(context.get_executor());
+    const auto at = typed.local_endpoint();
+    tcp_listener listener(std::move(typed));
+    EXPECT_EQ(listener.local_endpoint(), at);
+    static_peer fixed(basic_static_peer<io_executor>(context.get_executor(), good_peer()));
+    EXPECT_FALSE(fixed.last_error());
+    tcp_peer none{basic_tcp_peer<io_executor>(context.get_executor())};
+    EXPECT_EQ(none.last_error().code, errc::invalid_state);
+}
+
+TEST_F(HandshakeTokens, AcceptTakesAnyTokenAndGivesPeersOfItsExecutor) {
+    basic_tcp_listener<io_executor> listener(context.get_executor());
+    std::size_t ended = 0;
+    auto strand = asio::make_strand(context);
+    listener.async_accept(
+        asio::bind_executor(strand, [&](const error_code& ec, basic_tcp_peer<io_executor> caller) {
+            EXPECT_EQ(ec, asio::error::operation_aborted);
+            EXPECT_TRUE(strand.running_in_this_thread());
+            EXPECT_EQ(caller.get_executor(), context.get_executor());
+            ++ended;
+        }));
+    asio::co_spawn(
+        context,
+        [&]() -> asio::awaitable<void> {
+            auto [ec, caller] = co_await listener.async_accept(asio::as_tuple(asio::use_awaitable));
+            EXPECT_EQ(ec, asio::error::operation_aborted);
+            ++ended;
+        },
+        asio::detached);
+    auto later = listener.async_accept(asio::use_future);
+    context.poll();
+    listener.cancel();
+    context.restart();
+    context.run();
+    EXPECT_EQ(ended, 2U);
+    EXPECT_THROW(later.get(), boost::system::system_error);
+}
+
 // ---- static_peer
 
 TEST_F(HandshakeTokens, StaticPeerOutOfRangeIsRefusedWithItsReason) {
