@@ -6,8 +6,12 @@ get_property(rocio_libraries GLOBAL PROPERTY ROCIO_LIBRARIES)
 
 install(TARGETS ${rocio_libraries} EXPORT rocio-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT rocio-targets NAMESPACE rocio:: DESTINATION ${ROCIO_CMAKE_DIR})
+set(rocio_left_out "")
+if(NOT ROCIO_VERBS)
+  set(rocio_left_out PATTERN "include/rocio/verbs" EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
+  FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h" ${rocio_left_out})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL
@@ -21,6 +25,10 @@ install(FILES ${PROJECT_BINARY_DIR}/rocio-config.cmake ${PROJECT_BINARY_DIR}/roc
   DESTINATION ${ROCIO_CMAKE_DIR})
 
 # An archive must stand before those it needs.
+set(ROCIO_PC_REQUIRES "libisal, libpcap")
+if(ROCIO_VERBS)
+  string(APPEND ROCIO_PC_REQUIRES ", libibverbs")
+endif()
 set(ROCIO_PC_LIBS "")
 list(REVERSE rocio_libraries)
 foreach(library IN LISTS rocio_libraries)

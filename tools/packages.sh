@@ -1,14 +1,23 @@
 # What rocio needs of the system, and how to get it on Debian and Ubuntu. Sourced by tools/quickstart and tools/check.
 # shellcheck shell=bash
 
-ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l spdlog cli11 libpcap)
+ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibverbs rdma-providers spdlog cli11
+    libpcap)
+# tests/vm: a guest with the kernel's RDMA stack (x86-64 only).
+ROCIO_GUEST_NEEDS=()
+if [[ $(uname -m) == x86_64 ]]; then
+    ROCIO_GUEST_NEEDS=(qemu-system-x86 busybox-static cpio kmod iproute2 ibverbs-utils rdmacm-utils rxe-provider)
+fi
 # shellcheck disable=SC2034 # for tools/check
 ROCIO_TEST_NEEDS=("${ROCIO_BUILD_NEEDS[@]}" gtest gmock benchmark ccache clang clang-tidy clang-format fuzzer
-    valgrind git curl jq python3)
+    valgrind git curl jq python3 "${ROCIO_GUEST_NEEDS[@]}")
 
 rocio_has_command() { command -v "$1" >/dev/null 2>&1; }
 rocio_has_module() { rocio_has_command pkg-config && pkg-config --exists "$1"; }
 rocio_has_header() { [[ -e /usr/include/$1 || -e /usr/local/include/$1 ]]; }
+
+rocio_has_admin_command() { PATH=$PATH:/usr/sbin:/sbin rocio_has_command "$1"; } # what an ordinary user's PATH lacks
+rocio_has_static_busybox() { rocio_has_command busybox && ! ldd "$(command -v busybox)" >/dev/null 2>&1; }
 
 rocio_has_boost() { # Boost 1.81 or newer
     local header
@@ -38,6 +47,9 @@ rocio_has() {
     boost) rocio_has_boost && rocio_has_header boost/asio.hpp ;;
     boost-json) rocio_has_library boost_json ;;
     isa-l) rocio_has_module libisal ;;
+    libibverbs) rocio_has_module libibverbs ;;
+    rdma-providers) compgen -G '/usr/lib*/*/libibverbs/lib*-rdmav*.so' >/dev/null ||
+        compgen -G '/usr/lib*/libibverbs/lib*-rdmav*.so' >/dev/null ;;
     spdlog) rocio_has_module spdlog ;;
     cli11) rocio_has_header CLI/CLI.hpp ;;
     libpcap) rocio_has_module libpcap ;;
@@ -45,6 +57,13 @@ rocio_has() {
     gmock) rocio_has_module gmock ;;
     benchmark) rocio_has_module benchmark ;;
     clang) rocio_has_command clang++ ;;
+    qemu-system-x86) rocio_has_command qemu-system-x86_64 ;;
+    busybox-static) rocio_has_static_busybox ;;
+    kmod) rocio_has_admin_command modprobe ;;
+    iproute2) rocio_has_admin_command tc && rocio_has_admin_command rdma ;;
+    ibverbs-utils) rocio_has_command ibv_rc_pingpong ;;
+    rdmacm-utils) rocio_has_command rping ;;
+    rxe-provider) compgen -G '/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so' >/dev/null ;;
     fuzzer) compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null ;;
     *) rocio_has_command "$1" ;;
     esac
@@ -57,12 +76,15 @@ rocio_package_of() { # NEED, with boost_version in scope
     boost) echo "libboost$boost_version-dev" ;;
     boost-json) echo "libboost-json$boost_version-dev" ;;
     isa-l) echo libisal-dev ;;
+    libibverbs) echo libibverbs-dev ;;
+    rdma-providers) echo ibverbs-providers ;;
     spdlog) echo libspdlog-dev ;;
     cli11) echo libcli11-dev ;;
     libpcap) echo libpcap-dev ;;
     gtest) echo libgtest-dev ;;
     gmock) echo libgmock-dev ;;
     benchmark) echo libbenchmark-dev ;;
+    rxe-provider) echo ibverbs-providers ;;
     fuzzer) echo libclang-rt-14-dev ;;
     *) echo "$1" ;;
     esac

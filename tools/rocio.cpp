@@ -16,10 +16,12 @@ int run(int argc, char** argv) {
     app.footer("Try: rocio demo --seconds 5\nEvery command has its own --help.");
     int status = 0;
     rocio::tools::add_devices(app, status);
+    rocio::tools::add_doctor(app, status);
     rocio::tools::add_recv(app, status);
     rocio::tools::add_emulate(app, status);
     rocio::tools::add_demo(app, status);
     rocio::tools::add_bench(app, status);
+    rocio::tools::add_dump(app, status);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& e) {

@@ -10,7 +10,6 @@ namespace rocio::rendezvous {
 namespace {
 
 constexpr std::uint32_t magic = 0x524F4349; // "ROCI"
-constexpr std::size_t refusal_head = 4;
 constexpr std::uint8_t exact_icrc_flag = 1;
 
 error_info malformed(std::string text) {

@@ -123,15 +123,19 @@ task<error_info> tcp_session::hear(message_kind kind, message& out, const step& 
 }
 
 task<error_info> tcp_session::ask(const operation& op) {
-    if (auto e = co_await connect(op)) co_return e;
+    auto e = co_await connect(op);
+    if (e) co_return e;
     const auto s = begin("answer our hello", "exchange_deadline", config_.exchange_deadline);
     const step_guard guard(channel_.socket(), s.at, op.cancelled());
     message m{message_kind::hello, ours_, {}};
-    if (auto e = co_await tell(m, s, guard)) co_return e;
-    if (auto e = co_await hear(message_kind::accept, m, s, guard)) co_return e;
+    e = co_await tell(m, s, guard);
+    if (e) co_return e;
+    e = co_await hear(message_kind::accept, m, s, guard);
+    if (e) co_return e;
     theirs_ = m.content;
-    if (auto e = rendezvous::check_fit(ours_, theirs_)) co_return turn_away(e);
-    co_return error_info{};
+    e = rendezvous::check_fit(ours_, theirs_);
+    if (e) co_return turn_away(e);
+    co_return e;
 }
 
 task<error_info> tcp_session::answer(const operation& op) {
@@ -146,8 +150,9 @@ task<error_info> tcp_session::agree_to_start(const operation& op) {
     const auto s = begin("say that it is ready", "ready_deadline", config_.ready_deadline);
     const step_guard guard(channel_.socket(), s.at, op.cancelled());
     message m{message_kind::ready, {}, {}};
-    if (auto e = co_await tell(m, s, guard)) co_return e;
-    co_return co_await hear(message_kind::ready, m, s, guard);
+    auto e = co_await tell(m, s, guard);
+    if (!e) e = co_await hear(message_kind::ready, m, s, guard);
+    co_return e;
 }
 
 task<tcp_session::exchange_result> tcp_session::exchange(tcp_session_ptr self, operation_ptr op,

@@ -11,11 +11,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr auto longest_beat = 10s;
+
 /// How often to give a sign of life to a peer that takes us for lost after `patience`. Bounded whatever the
-/// peer says.
+/// peer says; a peer that waits for ever (0) still gets some, so that our own TCP notices when it is gone.
 std::chrono::milliseconds beat_for(std::chrono::milliseconds patience) {
-    if (patience == 0ms) return 1s;
-    return std::clamp<std::chrono::milliseconds>(patience / 6, 10ms, 10s);
+    if (patience == 0ms) return longest_beat;
+    return std::clamp<std::chrono::milliseconds>(patience / 6, 10ms, longest_beat);
 }
 
 } // namespace
@@ -81,8 +83,8 @@ task<void> tcp_session::say_goodbye(const operation& op) {
     auto& socket = channel_.socket();
     const step_guard guard(socket, steady_clock::now() + config_.release_deadline, op.cancelled());
     channel_.put(message_kind::bye);
-    if (co_await channel_.flush(guard)) co_return;
-    error_code ec;
+    auto ec = co_await channel_.flush(guard);
+    if (ec) co_return;
     socket.shutdown(asio::socket_base::shutdown_send, ec);
     if (!ec) co_await channel_.discard(guard);
 }

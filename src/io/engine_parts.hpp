@@ -29,7 +29,7 @@ struct engine_device {
     std::shared_ptr<device_waiter> completions; ///< Null: no descriptor, so it must be polled.
     std::shared_ptr<device_waiter> events;      ///< Null: events come with progress().
     bool fatal = false;                         ///< Gone: its descriptors may be readable for ever.
-    std::uint32_t events_held = 0;              ///< Sweeps in a row whose completions left no time for events.
+    std::uint32_t events_held = 0; ///< Sweeps in a row whose completions left no time for events.
 };
 
 struct engine_owner {

@@ -44,6 +44,7 @@ error_info queue_pair_impl::prepare(local_parameters& out) {
     refill(receives_, receive_base());
     out = core_.local();
     out.depth = core_.config().receive_depth;
+    out.region = core_.config().region;
     return {};
 }
 
@@ -51,6 +52,7 @@ error_info queue_pair_impl::establish(const peer_parameters& peer) {
     auto held = engine().lock();
     if (close_reason_ || !core_.is_open())
         return {asio::error::operation_aborted, "the queue pair was closed"};
+    peer_ = peer;
     auto e = core_.to_ready(core_.local(), peer);
     engine().kick();
     return e;

@@ -21,6 +21,7 @@ void set_result(receive_operation& op, const error_code& ec, const work_completi
     received_message message;
     if (!ec) {
         message.size = wc.byte_len;
+        message.by_write = wc.op == completion_opcode::receive_rdma_write_with_immediate;
         if (wc.has_immediate) message.immediate = wc.immediate;
     }
     op.set(ec, message);
@@ -102,6 +103,7 @@ bool queue_pair_impl::post(work_queue<Operation>& queue, Operation* op, std::uin
 
 errc queue_pair_impl::check(const send_operation& op) const noexcept {
     const bool too_long = op.request.inlined && op.request.inline_data.size() > core_.config().max_inline;
+    if (op.refusal != errc::success) return op.refusal;
     if (core_.pair_or_null()->state() != queue_pair_state::ready_to_send) return errc::invalid_state;
     return too_long ? errc::inline_too_long : errc::success;
 }
@@ -364,6 +366,11 @@ queue_pair_state queue_pair_impl::state() const noexcept {
 error_code queue_pair_impl::close_reason() const {
     auto held = engine().lock();
     return close_reason_;
+}
+
+peer_parameters queue_pair_impl::peer() const {
+    auto held = engine().lock();
+    return peer_;
 }
 
 error_info queue_pair_impl::last_error() const {

@@ -56,6 +56,7 @@ void device_core::touched_by_owner(soft_queue_pair& qp) {
 
 bool device_core::progress(time_point now) {
     last_ = now;
+    ++turn_;
     bool worked = !ready_.empty() && flush(now);
     worked |= link_->progress(now);
     worked |= receive(now);
@@ -88,14 +89,18 @@ bool device_core::flush(time_point now) {
 /// back-pressure in the transport's own order, in which a part can be committed: otherwise a link that takes
 /// little at a time would get the same requests again and again and never their acknowledgement.
 void device_core::gather(time_point now) {
-    ready_list round;
+    ready_list round, later;
     round.swap(ready_);
     while (!round.empty() && !batch_.full()) {
         soft_queue_pair& qp = round.front();
         round.pop_front();
-        if (!batch_.take_from(qp, now, !was_blocked_)) settle(qp, now);
+        if (!qp.may_burst(turn_))
+            later.push_back(qp);
+        else if (!batch_.take_from(qp, now, !was_blocked_))
+            settle(qp, now);
     }
     ready_.splice(ready_.begin(), round);
+    ready_.splice(ready_.end(), later);
 }
 
 std::size_t device_core::send_gathered(time_point now) {
@@ -175,6 +180,7 @@ bool device_core::run_timers(time_point now) {
 void device_core::settle(soft_queue_pair& qp, time_point now) {
     take_completions(qp);
     report_failure(qp);
+    if (qp.service() == wire::service::uc) uc_losses_.add(qp.new_losses());
     if (qp.transport().wants_to_send(now) && !static_cast<ready_hook&>(qp).is_linked()) ready_.push_back(qp);
     deadlines_.update(qp, qp.transport().next_deadline());
 }
@@ -196,7 +202,10 @@ void device_core::take_completions(soft_queue_pair& qp) {
 }
 
 void device_core::report_failure(soft_queue_pair& qp) {
-    if (qp.take_failure()) events_.push({device_event_kind::queue_pair_fatal, 0, qp.number()});
+    if (!qp.take_failure()) return;
+    const auto kind = qp.transport().access_violated() ? device_event_kind::queue_pair_access_error
+                                                       : device_event_kind::queue_pair_fatal;
+    events_.push({kind, 0, qp.number()});
 }
 
 void device_core::set_port_up(bool up) noexcept {
@@ -220,6 +229,7 @@ void device_core::append_counters(std::vector<device_snapshot::counter>& out) co
     out.push_back({"bytes_in", bytes_in_.value()});
     out.push_back({"bytes_out", bytes_out_.value()});
     drops_.append_counters(out);
+    uc_losses_.append_counters(out);
     out.push_back({"sends_lost_port_down", lost_port_down_.value()});
     out.push_back({"completion_overruns", overruns_.value()});
     out.push_back({"events_lost", events_.lost().value()});

@@ -7,6 +7,7 @@
 #include "soft/relaxed_counter.hpp"
 #include "soft/send_batch.hpp"
 #include "soft/soft_queue_pair.hpp"
+#include "soft/uc_losses.hpp"
 
 #include <rocio/device/device.hpp>
 #include <rocio/soft/link.hpp>
@@ -88,10 +89,12 @@ class device_core {
     time_point blocked_until_ = time_point::min();
     bool was_blocked_ = false; ///< The last send met back-pressure.
     time_point last_{};        ///< Of progress().
+    std::uint64_t turn_ = 0;   ///< Calls of progress().
     const void* owner_ = nullptr;
     std::atomic<bool> port_up_{true};
 
     drop_counters drops_{};
+    uc_loss_counters uc_losses_{};
     relaxed_counter packets_in_{}, packets_out_{}, bytes_in_{}, bytes_out_{}, lost_port_down_{}, overruns_{};
     relaxed_counter live_queue_pairs_{}, live_regions_{};
 };

@@ -23,17 +23,33 @@ std::uint32_t mtu_of(int fd, const char* netdev) {
     return static_cast<std::uint32_t>(request.ifr_mtu);
 }
 
-sockaddr_in as_v4(const sockaddr* address) {
-    sockaddr_in out{};
+template <class Address>
+Address as(const sockaddr* address) {
+    Address out{};
     std::memcpy(&out, address, sizeof out);
     return out;
 }
 
+unsigned ones_in(const in6_addr& mask) {
+    unsigned n = 0;
+    for (const auto byte : mask.s6_addr) n += static_cast<unsigned>(std::popcount(byte));
+    return n;
+}
+
+void take_v4(const ifaddrs& entry, local_address& out) {
+    out.value = gid_of(as<sockaddr_in>(entry.ifa_addr).sin_addr);
+    if (entry.ifa_netmask != nullptr)
+        out.prefix = static_cast<unsigned>(std::popcount(as<sockaddr_in>(entry.ifa_netmask).sin_addr.s_addr));
+}
+
+void take_v6(const ifaddrs& entry, local_address& out) {
+    out.value = gid_of(as<sockaddr_in6>(entry.ifa_addr).sin6_addr);
+    if (entry.ifa_netmask != nullptr) out.prefix = ones_in(as<sockaddr_in6>(entry.ifa_netmask).sin6_addr);
+}
+
 local_address describe(const ifaddrs& entry, int fd) {
     local_address out;
-    out.value = gid_of(as_v4(entry.ifa_addr));
-    if (entry.ifa_netmask != nullptr)
-        out.prefix = static_cast<unsigned>(std::popcount(as_v4(entry.ifa_netmask).sin_addr.s_addr));
+    entry.ifa_addr->sa_family == AF_INET ? take_v4(entry, out) : take_v6(entry, out);
     out.netdev = entry.ifa_name;
     out.mtu = mtu_of(fd, entry.ifa_name);
     out.up = (entry.ifa_flags & IFF_UP) != 0 && (entry.ifa_flags & IFF_RUNNING) != 0;
@@ -51,7 +67,8 @@ std::vector<local_address> local_addresses() {
 
     std::vector<local_address> out;
     for (const ifaddrs* i = head; i != nullptr; i = i->ifa_next)
-        if (i->ifa_addr != nullptr && i->ifa_addr->sa_family == AF_INET)
+        if (i->ifa_addr != nullptr &&
+            (i->ifa_addr->sa_family == AF_INET || i->ifa_addr->sa_family == AF_INET6))
             out.push_back(describe(*i, fd.get()));
     return out;
 }
@@ -61,7 +78,7 @@ std::optional<local_address> find_local_address(const gid& address) {
     for (const auto& a : all)
         if (a.value == address) return a;
     for (const auto& a : all)
-        if (a.loopback && a.value.shares_prefix(address, 96 + a.prefix)) return a;
+        if (a.loopback && a.value.is_v4_mapped() && a.value.shares_prefix(address, 96 + a.prefix)) return a;
     return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -28,13 +29,17 @@ std::optional<std::uint64_t> number(std::string_view text, int base) {
     return value;
 }
 
-/// The table prints an IPv4 address as one integer in host order of its network-order bytes.
-std::string table_text_of(const gid::v4_bytes& address) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, address.data(), sizeof value);
-    std::string text(8, '0');
-    for (std::size_t i = 8; i-- > 0; value >>= 4) text[i] = "0123456789ABCDEF"[value & 15U];
-    return text;
+/// The tables print addresses as integers of 32 bits in host order of their network-order bytes.
+std::string table_text_of(std::span<const std::uint8_t> address) {
+    std::string all;
+    for (; address.size() >= 4; address = address.subspan(4)) {
+        std::uint32_t value = 0;
+        std::memcpy(&value, address.data(), sizeof value);
+        std::string text(8, '0');
+        for (std::size_t i = 8; i-- > 0; value >>= 4) text[i] = "0123456789ABCDEF"[value & 15U];
+        all += text;
+    }
+    return all;
 }
 
 /// "   12: 0200007F:12B7 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 INODE …"
@@ -96,7 +101,7 @@ std::optional<std::string> find_process(const fs::path& proc, const std::vector<
 port_owner find_port_owner(const gid& address, std::uint16_t port, const fs::path& proc,
                            const fs::path& modules) {
     const auto v4 = address.v4();
-    const std::string host = v4 ? table_text_of(*v4) : std::string{};
+    const std::string host = v4 ? table_text_of(*v4) : table_text_of(address.bytes());
     std::vector<socket_line> sockets;
     read_table(proc / "net/udp", port, host, sockets);
     read_table(proc / "net/udp6", port, host, sockets);

@@ -4,6 +4,7 @@
 #include "soft/soft_queue_pair.hpp"
 
 #include <rocio/soft/fault_link.hpp>
+#include <rocio/soft/pcap_link.hpp>
 #include <rocio/soft/soft_device.hpp>
 #include <rocio/soft/udp_link.hpp>
 
@@ -32,8 +33,6 @@ error_info check_port(std::uint8_t port) {
 }
 
 error_info check_queue_pair(const device_queue_pair_config& config) {
-    if (config.type != queue_pair_type::rc)
-        return {errc::not_supported, "queue pair type UC: this soft device carries RC only"};
     if (auto bad = check_port(config.port)) return bad;
     if (config.send_depth < 1 || config.send_depth > max_work_requests)
         return outside(errc::limit_exceeded, "send_depth", config.send_depth, 1, max_work_requests);
@@ -61,6 +60,8 @@ error_info soft_device::open(const soft_device_config& config, std::shared_ptr<s
     std::unique_ptr<soft::udp_link> udp;
     if (auto bad = soft::udp_link::open({*address, config.udp_port, config.receive_buffer}, udp)) return bad;
     std::unique_ptr<soft::link> link = std::move(udp);
+    if (!config.capture.empty())
+        if (auto bad = soft::pcap_link::open(std::move(link), config.capture, link)) return bad;
     if (config.faults && config.faults->any())
         link = std::make_unique<soft::fault_link>(std::move(link), *config.faults);
     out = over(std::move(link));

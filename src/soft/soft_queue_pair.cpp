@@ -5,6 +5,7 @@
 #include "soft/soft_completion_queue.hpp"
 
 #include <rocio/transport/rc_queue_pair.hpp>
+#include <rocio/transport/uc_queue_pair.hpp>
 
 #include <string>
 #include <utility>
@@ -58,7 +59,7 @@ error_info check_peer(const peer_parameters& peer, const gid& own) {
     if (peer.address.is_zero() || peer.address.is_v4_mapped() != own.is_v4_mapped())
         return {errc::invalid_peer_parameters, "peer address " + peer.address.to_address_string() +
                                                    " cannot be reached from " + own.to_address_string() +
-                                                   "; both must be IPv4 addresses"};
+                                                   "; both must be IPv4 addresses, or both IPv6"};
     if (peer.udp_port == 0) return {errc::invalid_peer_parameters, "peer UDP port 0; 1 to 65535 allowed"};
     if (peer.queue_pair.value() < 2)
         return {errc::invalid_peer_parameters,
@@ -79,9 +80,11 @@ error_info check_path_mtu(mtu asked, const link_interface& port) {
 
 soft_queue_pair::soft_queue_pair(std::shared_ptr<device_core> core, const device_queue_pair_config& config,
                                  soft_completion_queue& completions)
-    : core_(std::move(core)), completions_(completions), number_(core_->add(*this)) {
+    : core_(std::move(core)), completions_(completions), type_(config.type), number_(core_->add(*this)) {
     try {
-        transport_ = transport::make_rc_queue_pair(transport_config(config, number_), core_->regions());
+        const auto make = config.type == queue_pair_type::uc ? &transport::make_uc_queue_pair
+                                                             : &transport::make_rc_queue_pair;
+        transport_ = make(transport_config(config, number_), core_->regions());
     } catch (...) {
         core_->remove(*this);
         throw;
@@ -109,7 +112,7 @@ error_info soft_queue_pair::to_init(const init_attributes& attributes) {
     if (attributes.gid_index != 0)
         return {errc::invalid_gid_index, "GID index " + std::to_string(attributes.gid_index) +
                                              " asked; a soft device has entry 0, its address"};
-    if (transport_->to_init() != errc::success) return refuse_state("INIT", "RESET");
+    if (transport_->to_init(attributes.remote_access) != errc::success) return refuse_state("INIT", "RESET");
     return {};
 }
 
@@ -141,6 +144,7 @@ error_info soft_queue_pair::to_ready_to_send(const connect_attributes& attribute
     path.retry_count = attributes.local.retry_count;
     path.rnr_retry = attributes.local.rnr_retry;
     path.window = window_towards(attributes.peer.capabilities);
+    path.response_window = {core_->wire().receive_buffer(), socket_cost};
     const errc result = transport_->to_rts(path);
     if (result == errc::invalid_state) return refuse_state("RTS", "RTR");
     if (result != errc::success)
@@ -185,7 +189,14 @@ bool soft_queue_pair::counters(device_queue_pair_counters& out) const noexcept {
            .sequence_naks_sent = c.sequence_naks_sent,
            .sequence_naks_received = c.sequence_naks_received,
            .other_naks_sent = c.other_naks_sent,
-           .other_naks_received = c.other_naks_received};
+           .other_naks_received = c.other_naks_received,
+           .psn_gaps = c.psn_gaps,
+           .psns_missed = c.psns_missed,
+           .interrupted_messages = c.interrupted_messages,
+           .dropped_out_of_message = c.dropped_out_of_message,
+           .dropped_without_receive = c.dropped_without_receive,
+           .dropped_without_access = c.dropped_without_access,
+           .dropped_bad_length = c.dropped_bad_length};
     return true;
 }
 

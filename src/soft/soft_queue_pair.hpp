@@ -1,6 +1,7 @@
 #pragma once
 
 #include "soft/deadline_queue.hpp"
+#include "soft/uc_losses.hpp"
 
 #include <rocio/device/device_queue_pair.hpp>
 #include <rocio/soft/link.hpp>
@@ -11,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace rocio::soft {
 
@@ -56,7 +58,16 @@ class soft_queue_pair final : public device_queue_pair,
     // For device_core.
     transport::queue_pair& transport() noexcept { return *transport_; }
     soft_completion_queue& completions() noexcept { return completions_; }
-    wire::service service() const noexcept { return wire::service::rc; }
+    wire::service service() const noexcept {
+        return type_ == queue_pair_type::uc ? wire::service::uc : wire::service::rc;
+    }
+    /// True at the first call of a turn; always for RC, whose packets in flight are bounded by
+    /// acknowledgements. A UC queue pair sends one burst per turn, so that a peer that polls can keep up.
+    bool may_burst(std::uint64_t turn) noexcept {
+        return type_ == queue_pair_type::rc || std::exchange(burst_in_, turn) != turn;
+    }
+    /// What was lost since the last call.
+    uc_losses::values new_losses() noexcept { return losses_.since_last(transport_->counters()); }
     bool connected() const noexcept { return path_.has_value(); }
     const peer_path& path() const noexcept { return *path_; }
     bool is_from_peer(const received_datagram& d) const noexcept { return d.source == path_->to.address; }
@@ -69,6 +80,9 @@ class soft_queue_pair final : public device_queue_pair,
 
     std::shared_ptr<device_core> core_;
     soft_completion_queue& completions_;
+    queue_pair_type type_;
+    uc_losses losses_{};
+    std::uint64_t burst_in_ = 0; ///< The turn of the last burst.
     qpn number_{};
     std::unique_ptr<transport::queue_pair> transport_;
     std::optional<peer_path> path_{};

@@ -57,14 +57,14 @@ struct udp_link::body {
     std::vector<std::byte> staging = std::vector<std::byte>(batch_size * slot_size);
     std::array<mmsghdr, batch_size> in{};
     std::array<iovec, batch_size> in_pieces{};
-    std::array<sockaddr_in, batch_size> in_from{};
+    std::array<socket_address, batch_size> in_from{};
     bool burst = false;
     unsigned streak = 0; ///< Receives in a row that argue for the other mode.
 
     // Send side.
     std::array<mmsghdr, batch_size> out{};
     std::array<std::array<iovec, 3>, batch_size> out_pieces{};
-    std::array<sockaddr_in, batch_size> out_to{};
+    std::array<socket_address, batch_size> out_to{};
     std::array<ip_fields, batch_size> out_fields{};
 
     relaxed_counter receive_calls, send_calls, send_would_block, send_errors, socket_errors;
@@ -76,7 +76,6 @@ struct udp_link::body {
             in[i].msg_hdr.msg_iov = &in_pieces[i];
             in[i].msg_hdr.msg_iovlen = 1;
             out[i].msg_hdr.msg_name = &out_to[i];
-            out[i].msg_hdr.msg_namelen = sizeof(sockaddr_in);
             out[i].msg_hdr.msg_iov = out_pieces[i].data();
         }
     }
@@ -103,12 +102,12 @@ bool udp_link::body::error_is_passed_over() noexcept {
 std::size_t udp_link::body::receive_one(received_datagram& datagram) noexcept {
     for (int attempt = 0; attempt < 8; ++attempt) {
         socklen_t size = sizeof in_from[0];
-        const ssize_t n = ::recvfrom(socket.fd.get(), staging.data(), slot_size, MSG_TRUNC,
-                                     reinterpret_cast<sockaddr*>(&in_from[0]), &size);
+        const ssize_t n =
+            ::recvfrom(socket.fd.get(), staging.data(), slot_size, MSG_TRUNC, &in_from[0].generic, &size);
         if (n >= 0) {
             const auto length = static_cast<std::size_t>(n);
             datagram = {gid_of(in_from[0]),
-                        ntohs(in_from[0].sin_port),
+                        port_of(in_from[0]),
                         length > slot_size,
                         {staging.data(), std::min(length, slot_size)}};
             return 1;
@@ -122,7 +121,7 @@ std::size_t udp_link::body::receive_many(std::span<received_datagram> datagrams,
                                          std::size_t first_slot) noexcept {
     const std::size_t room = std::min(datagrams.size(), batch_size - first_slot);
     mmsghdr* const messages = in.data() + first_slot;
-    for (std::size_t i = 0; i < room; ++i) messages[i].msg_hdr.msg_namelen = sizeof(sockaddr_in);
+    for (std::size_t i = 0; i < room; ++i) messages[i].msg_hdr.msg_namelen = sizeof in_from[0];
     int n = -1;
     for (int attempt = 0; attempt < 8 && n < 0; ++attempt) {
         n = ::recvmmsg(socket.fd.get(), messages, static_cast<unsigned>(room), 0, nullptr);
@@ -130,9 +129,9 @@ std::size_t udp_link::body::receive_many(std::span<received_datagram> datagrams,
     }
     const std::size_t got = n > 0 ? static_cast<std::size_t>(n) : 0;
     for (std::size_t i = 0; i < got; ++i) {
-        const sockaddr_in& from = in_from[first_slot + i];
+        const socket_address& from = in_from[first_slot + i];
         datagrams[i] = {gid_of(from),
-                        ntohs(from.sin_port),
+                        port_of(from),
                         (messages[i].msg_hdr.msg_flags & MSG_TRUNC) != 0,
                         {staging.data() + (first_slot + i) * slot_size, messages[i].msg_len}};
     }
@@ -166,10 +165,12 @@ void udp_link::body::set_fields(std::size_t i, const destination& to) noexcept {
     }
     m.msg_control = out_fields[i].space.data();
     m.msg_controllen = out_fields[i].space.size();
-    const std::array<std::pair<int, int>, 2> fields{{{IP_TTL, to.hop_limit}, {IP_TOS, to.traffic_class}}};
+    const bool v4 = to.address.is_v4_mapped();
+    const std::array<std::pair<int, int>, 2> fields{
+        {{v4 ? IP_TTL : IPV6_HOPLIMIT, to.hop_limit}, {v4 ? IP_TOS : IPV6_TCLASS, to.traffic_class}}};
     cmsghdr* c = CMSG_FIRSTHDR(&m);
     for (const auto& [type, value] : fields) {
-        c->cmsg_level = IPPROTO_IP;
+        c->cmsg_level = v4 ? IPPROTO_IP : IPPROTO_IPV6;
         c->cmsg_type = type;
         c->cmsg_len = CMSG_LEN(sizeof value);
         std::memcpy(CMSG_DATA(c), &value, sizeof value);
@@ -178,7 +179,8 @@ void udp_link::body::set_fields(std::size_t i, const destination& to) noexcept {
 }
 
 void udp_link::body::describe(std::size_t i, const outgoing_datagram& d) noexcept {
-    out_to[i] = to_sockaddr(d.to->address, d.to->port);
+    out_to[i] = to_socket_address(d.to->address, d.to->port, socket.scope);
+    out[i].msg_hdr.msg_namelen = size_of(out_to[i]);
     std::size_t pieces = 0;
     for (const auto part : {d.header, d.payload, d.trailer})
         if (!part.empty()) out_pieces[i][pieces++] = piece(part);
@@ -190,12 +192,9 @@ int udp_link::body::send_gathered(const outgoing_datagram& d) noexcept {
     std::array<std::byte, gather_limit> bytes;
     std::byte* end = bytes.data();
     for (const auto part : {d.header, d.payload, d.trailer}) end = std::copy(part.begin(), part.end(), end);
-    const sockaddr_in to = to_sockaddr(d.to->address, d.to->port);
+    const socket_address to = to_socket_address(d.to->address, d.to->port, socket.scope);
     const auto size = static_cast<std::size_t>(end - bytes.data());
-    return ::sendto(socket.fd.get(), bytes.data(), size, 0, reinterpret_cast<const sockaddr*>(&to),
-                    sizeof to) < 0
-               ? -1
-               : 1;
+    return ::sendto(socket.fd.get(), bytes.data(), size, 0, &to.generic, size_of(to)) < 0 ? -1 : 1;
 }
 
 /// Gives how many were sent, -1 with errno when the first one was not.

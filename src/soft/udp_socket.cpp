@@ -3,11 +3,15 @@
 #include "soft/port_owner.hpp"
 #include "soft/socket_address.hpp"
 
+#include <rocio/soft/local_address.hpp>
+
 #include <array>
 #include <cerrno>
 #include <string>
 
 #include <linux/sock_diag.h>
+#include <linux/udp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -78,31 +82,49 @@ error_info bind_error(const udp_link_config& config) {
     }
 }
 
-error_info set_options(int fd, const udp_link_config& config) {
+error_info set_v4_options(int fd) {
     // Unconnected and never fragmented: only then is the IP id 0 (captures peer_sock_*).
     if (!set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO)) return system_error("IP_MTU_DISCOVER");
     if (!set_option(fd, SOL_SOCKET, SO_NO_CHECK, 1)) return system_error("SO_NO_CHECK");
+    return {};
+}
+
+error_info set_v6_options(int fd) {
+    if (!set_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1)) return system_error("IPV6_V6ONLY");
+    if (!set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO))
+        return system_error("IPV6_MTU_DISCOVER");
+    // A UDPv6 socket drops what has no checksum, as RoCEv2 sends it, unless told so (captures peer_v6_*).
+    if (!set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1)) return system_error("UDP_NO_CHECK6_RX");
+    if (!set_option(fd, IPPROTO_UDP, UDP_NO_CHECK6_TX, 1)) return system_error("UDP_NO_CHECK6_TX");
+    return {};
+}
+
+error_info set_options(int fd, const udp_link_config& config) {
+    if (auto bad = config.address.is_v4_mapped() ? set_v4_options(fd) : set_v6_options(fd)) return bad;
     if (config.receive_buffer != 0) return set_receive_buffer(fd, config.receive_buffer);
     return {};
 }
 
 std::uint16_t bound_port(int fd) noexcept {
-    sockaddr_in address{};
+    socket_address address;
     socklen_t size = sizeof address;
-    if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return 0;
-    return ntohs(address.sin_port);
+    if (getsockname(fd, &address.generic, &size) != 0) return 0;
+    return port_of(address);
 }
 
 error_info check_address(const gid& address) {
     const auto v4 = address.v4();
-    if (!v4)
-        return {errc::not_supported, "address " + address.to_address_string() +
-                                         ": the soft device carries IPv4 only; give it an IPv4 address"};
-    if (address == gid::from_v4({0, 0, 0, 0}) || (*v4)[0] >= 224)
-        return {errc::invalid_argument,
-                "address " + address.to_address_string() +
-                    ": a soft device needs one unicast address, which is also its GID"};
-    return {};
+    const bool good = v4 ? (*v4)[0] != 0 && (*v4)[0] < 224 : address != gid{} && address.bytes()[0] != 0xFF;
+    if (good) return {};
+    return {errc::invalid_argument, "address " + address.to_address_string() +
+                                        ": a soft device needs one unicast address, which is also its GID"};
+}
+
+/// The interface of a link-local address, which exists on every interface.
+std::uint32_t scope_of(const gid& address) {
+    if (address.is_v4_mapped()) return 0;
+    const auto found = find_local_address(address);
+    return found ? if_nametoindex(found->netdev.c_str()) : 0;
 }
 
 } // namespace
@@ -110,13 +132,14 @@ error_info check_address(const gid& address) {
 error_info open_udp_socket(const udp_link_config& config, udp_socket& out) {
     if (auto bad = check_address(config.address)) return bad;
     udp_socket made;
-    made.fd = unique_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    const int family = config.address.is_v4_mapped() ? AF_INET : AF_INET6;
+    made.fd = unique_fd(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (made.fd.get() < 0) return system_error("making a UDP socket");
     if (auto bad = set_options(made.fd.get(), config)) return bad;
 
-    const sockaddr_in address = to_sockaddr(config.address, config.port);
-    if (::bind(made.fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
-        return bind_error(config);
+    made.scope = scope_of(config.address);
+    const socket_address address = to_socket_address(config.address, config.port, made.scope);
+    if (::bind(made.fd.get(), &address.generic, size_of(address)) != 0) return bind_error(config);
     made.port = bound_port(made.fd.get());
     made.receive_buffer = granted_buffer(made.fd.get());
     out = std::move(made);

@@ -9,11 +9,12 @@
 
 namespace rocio::soft {
 
-/// A bound, non-blocking, close-on-exec UDP socket with the options that RoCEv2 over IPv4 needs.
+/// A bound, non-blocking, close-on-exec UDP socket with the options that RoCEv2 needs.
 struct udp_socket {
     unique_fd fd{};
     std::uint16_t port = 0;           ///< As bound.
     std::uint32_t receive_buffer = 0; ///< As granted.
+    std::uint32_t scope = 0;          ///< Interface of a link-local address.
 };
 
 error_info open_udp_socket(const udp_link_config& config, udp_socket& out);

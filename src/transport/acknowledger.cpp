@@ -35,7 +35,18 @@ void acknowledger::accepted(bool ask, bool ends_message) noexcept {
     // wants to.
     peer_asks_ = peer_asks_ || ask;
     if (ask || (ends_message && !peer_asks_)) ack_owed_ = true;
+    forget_answered_gap();
+}
 
+void acknowledger::accepted_read(std::uint32_t packets) noexcept {
+    expected_ += packets;
+    completed_ = (completed_ + 1) & msn_mask;
+    ack_owed_ = false;
+    acknowledged_ = expected_;
+    forget_answered_gap();
+}
+
+void acknowledger::forget_answered_gap() noexcept {
     told_ = false;
     if (owed_ == negative::none) return;
     // An answer that was not sent yet is out of date, unless the gap it is about has only moved.
@@ -62,10 +73,13 @@ void acknowledger::receiver_not_ready() noexcept {
     if (acknowledged_ != expected_) ack_owed_ = true;
 }
 
-void acknowledger::refuse(wire::nak_code code) noexcept {
+void acknowledger::refuse(wire::nak_code code, psn at) noexcept {
     told_ = true;
     owed_ = negative::refusal;
     code_ = code;
+    refused_ = at;
+    // An acknowledgement of what comes after a refused READ would be a lie.
+    if (at != expected_) ack_owed_ = false;
 }
 
 wire::aeth acknowledger::answer() const noexcept {
@@ -86,7 +100,8 @@ std::size_t acknowledger::fill(std::span<packet_out> out) const noexcept {
     std::size_t n = 0;
     if (ack_leaves() && n < out.size())
         write_answer(peer_, expected_ - 1, wire::aeth::ack(completed_), out[n++]);
-    if (owed_ != negative::none && n < out.size()) write_answer(peer_, expected_, answer(), out[n++]);
+    const psn about = owed_ == negative::refusal ? refused_ : expected_;
+    if (owed_ != negative::none && n < out.size()) write_answer(peer_, about, answer(), out[n++]);
     return n;
 }
 

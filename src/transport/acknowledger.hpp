@@ -19,6 +19,9 @@ class acknowledger {
 
     /// The expected packet was accepted.
     void accepted(bool ask, bool ends_message) noexcept;
+    /// The expected packet was a READ request of so many response packets. Its responses acknowledge all
+    /// before it.
+    void accepted_read(std::uint32_t packets) noexcept;
     /// An old packet came again: its acknowledgement may have been lost, so the newest is told again
     /// (IBA 9.7.5.1.3).
     void repeated() noexcept { ack_owed_ = true; }
@@ -27,13 +30,20 @@ class acknowledger {
     /// The expected packet came and there is no receive for it.
     void receiver_not_ready() noexcept;
     /// The expected packet cannot be executed, nor any after it.
-    void refuse(wire::nak_code code) noexcept;
+    void refuse(wire::nak_code code) noexcept { refuse(code, expected_); }
+    /// The same of a READ that was accepted, from the response `at` on.
+    void refuse(wire::nak_code code, psn at) noexcept;
+
+    /// The acknowledgement that is owed would tell of a READ that is not answered.
+    void withhold() noexcept { ack_owed_ = false; }
 
     bool owes() const noexcept { return ack_owed_ || owed_ != negative::none; }
     std::size_t fill(std::span<packet_out> out) const noexcept;
     void commit(std::size_t n, queue_pair_counters& counters) noexcept;
 
   private:
+    void forget_answered_gap() noexcept;
+
     enum class negative : std::uint8_t { none, sequence, not_ready, refusal };
 
     /// A sequence NAK acknowledges everything before it. So do the others by the standard, but the Linux
@@ -53,6 +63,7 @@ class acknowledger {
     bool told_ = false;      ///< A negative answer for the expected packet was given or is owed.
     negative owed_ = negative::none;
     wire::nak_code code_ = wire::nak_code::invalid_request;
+    psn refused_{};
 };
 
 } // namespace rocio::transport

@@ -26,10 +26,11 @@ void completion_ring::push(const work_completion& value, bool of_send) noexcept 
     sends_ += of_send;
 }
 
-void completion_ring::send_succeeded(wr_id id, completion_opcode op) noexcept {
+void completion_ring::send_succeeded(wr_id id, completion_opcode op, std::uint32_t byte_len) noexcept {
     work_completion c;
     c.id = id;
     c.op = op;
+    c.byte_len = byte_len;
     push(c, true);
 }
 

@@ -16,7 +16,7 @@ class completion_ring {
   public:
     completion_ring(std::uint32_t send_depth, std::uint32_t receive_depth, qpn number);
 
-    void send_succeeded(wr_id id, completion_opcode op) noexcept;
+    void send_succeeded(wr_id id, completion_opcode op, std::uint32_t byte_len = 0) noexcept;
     void received(const work_completion& completion) noexcept;
     /// Everything but id, status and queue pair stays zero.
     void send_failed(wr_id id, errc status) noexcept;

@@ -22,9 +22,11 @@ class psn_window {
 
     bool counts_cost() const noexcept { return limits_.capacity != 0; }
     std::uint32_t cost_of(std::uint32_t datagram_bytes) const noexcept;
-    /// One packet may always leave, however much it costs: else a peer with too small a buffer would end all
-    /// traffic.
-    bool admits(const in_flight& now, std::uint32_t next_cost) const noexcept;
+    /// `packets` more, that cost `next_cost` together. When nothing is in flight they may leave, however much
+    /// they cost: else a peer with too small a buffer would end all traffic.
+    bool admits(const in_flight& now, std::uint32_t next_cost, std::uint32_t packets = 1) const noexcept;
+    /// How many packets of `datagram_bytes` are a quarter of the whole window, at least 1.
+    std::uint32_t quarter(std::uint32_t datagram_bytes) const noexcept;
     /// A quarter of the window has gone out since the last request for an acknowledgement.
     bool ask_due(const in_flight& since_asked) const noexcept;
 

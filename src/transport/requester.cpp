@@ -1,6 +1,7 @@
 #include "transport/requester.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rocio::transport {
 
@@ -24,6 +25,10 @@ errc status_of(wire::nak_code code) noexcept {
 }
 
 constexpr std::uint8_t last_nak_code = static_cast<std::uint8_t>(wire::nak_code::invalid_rd_request);
+constexpr std::uint32_t read_datagram_bytes(std::uint32_t payload) noexcept {
+    return static_cast<std::uint32_t>(wire::bth::size + wire::aeth::size + payload + wire::icrc_size);
+}
+
 constexpr std::uint8_t endless_rnr_retry = 7; // IBA 9.7.5.2.8; for the acknowledgement retry 7 means seven
 
 } // namespace
@@ -39,6 +44,9 @@ void requester::connect(const segmentation& cutter, const send_path& path) noexc
     cutter_ = cutter;
     first_ = path.first;
     window_ = psn_window(path.window);
+    response_window_ = psn_window(path.response_window);
+    initiator_depth_ = path.initiator_depth;
+    cutter_.set_read_chunk(response_window_.quarter(read_datagram_bytes(cutter_.path_mtu())));
     timer_ = ack_timer(path.timeout);
     const bool rnr_endless = path.unlimited_retry || path.rnr_retry == endless_rnr_retry;
     retries_ = retry_budget(path.unlimited_retry ? retry_budget::endless : path.retry_count);
@@ -51,21 +59,40 @@ void requester::post(const send_request& request) noexcept {
 
 // ---- Sending
 
-std::uint32_t requester::cost_of(const send_entry& e, std::uint32_t packet) const noexcept {
-    return window_.counts_cost() ? window_.cost_of(cutter_.datagram_bytes(e, packet)) : 0;
+/// What the packets [from, to) of a message cost where they arrive. All but the first and the last are alike.
+std::uint32_t requester::cost_of(const send_entry& e, std::uint32_t from, std::uint32_t to) const noexcept {
+    const psn_window& window = window_of(e);
+    if (!window.counts_cost()) return 0;
+    std::uint32_t sum = 0;
+    const auto add = [&](std::uint32_t packet, std::uint32_t times) {
+        sum += times * window.cost_of(cutter_.datagram_bytes(e, packet));
+    };
+    if (from == 0) add(from++, 1);
+    if (from < to && to == e.packets) add(--to, 1);
+    if (from < to) add(from, to - from);
+    return sum;
+}
+
+bool requester::admits(const cursor& c) const noexcept {
+    const send_entry& e = queue_[c.entry];
+    const std::uint32_t packets = cutter_.psns_of(e, c.packet);
+    if (e.is_read() && c.reads >= initiator_depth_) return false;
+    return window_of(e).admits(e.is_read() ? c.responses : c.flight, cost_of(e, c.packet, c.packet + packets),
+                               packets);
 }
 
 bool requester::may_read(const cursor& c) noexcept {
     if (may_read_entry_ == c.entry + 1) return true;
     const send_entry& e = queue_[c.entry];
-    if (!e.inlined && !regions_.check_local(e.buffer, memory_access::local_read)) return false;
+    const auto need = e.is_read() ? memory_access::local_write : memory_access::local_read;
+    if (!e.inlined && !regions_.check_local(e.buffer, need)) return false;
     may_read_entry_ = c.entry + 1;
     return true;
 }
 
 bool requester::sendable(const cursor& c) noexcept {
     if (c.entry == queue_.end_index()) return false;
-    if (!window_.admits(c.flight, cost_of(queue_[c.entry], c.packet))) return false;
+    if (!admits(c)) return false;
     if (may_read(c)) return true;
     // An error completes its own work request, so it waits until all earlier ones are acknowledged.
     refused_ = c.entry == queue_.begin_index() ? refusal::oldest : refusal::later;
@@ -74,26 +101,32 @@ bool requester::sendable(const cursor& c) noexcept {
 
 requester::cursor requester::step(const cursor& c) const noexcept {
     const send_entry& e = queue_[c.entry];
-    const std::uint32_t cost = cost_of(e, c.packet);
+    const std::uint32_t packets = cutter_.psns_of(e, c.packet);
+    const std::uint32_t cost = cost_of(e, c.packet, c.packet + packets);
     cursor after = c;
-    ++after.number;
-    ++after.flight.packets;
-    after.flight.cost += cost;
-    ++after.since_asked.packets;
-    after.since_asked.cost += cost;
-    after.bytes += cutter_.payload_bytes(e, c.packet);
-    if (e.is_last(c.packet)) {
+    after.number += packets;
+    after.packet += packets;
+    if (e.is_read()) {
+        ++after.reads;
+        after.responses.packets += packets;
+        after.responses.cost += cost;
+    } else {
+        ++after.flight.packets;
+        after.flight.cost += cost;
+        ++after.since_asked.packets;
+        after.since_asked.cost += cost;
+        after.bytes += cutter_.payload_bytes(e, c.packet);
+    }
+    if (after.packet == e.packets) {
         ++after.entry;
         after.packet = 0;
-    } else {
-        ++after.packet;
     }
     return after;
 }
 
 bool requester::wants_to_send(time_point now) const noexcept {
     if (next_.entry == queue_.end_index() || refused_ == refusal::later || rnr_.blocks(now)) return false;
-    return window_.admits(next_.flight, cost_of(queue_[next_.entry], next_.packet));
+    return admits(next_);
 }
 
 std::size_t requester::fill(std::span<packet_out> out, time_point now) noexcept {
@@ -109,7 +142,7 @@ std::size_t requester::fill(std::span<packet_out> out, time_point now) noexcept 
         // Asking on the last packet of a burst and every quarter of the window keeps acknowledgements few and
         // the window moving; every message of a burst gets its completion from them.
         const bool ask = !ready || window_.ask_due(after.since_asked);
-        if (ask) after.since_asked = {};
+        if (ask || queue_[c.entry].is_read()) after.since_asked = {}; // a response acknowledges all before
         cutter_.cut(queue_[c.entry], c.packet, first_ + static_cast<std::uint32_t>(c.number), ask,
                     out[planned_]);
         plan_[planned_++] = after;
@@ -123,8 +156,11 @@ void requester::commit(std::size_t n, time_point now) noexcept {
     planned_ = 0;
     if (n == 0) return;
     const cursor& after = plan_[n - 1];
-    const packet_number again_end = std::min(after.number, never_sent_);
-    if (again_end > next_.number) counters_.retransmitted_packets += again_end - next_.number;
+    counters_.retransmitted_packets += next_.number < never_sent_;
+    for (std::size_t i = 0; i + 1 < n && plan_[i].number < never_sent_; ++i)
+        ++counters_.retransmitted_packets;
+    const bool of_read = queue_[next_.entry].is_read();
+    if (of_read && !cutter_.starts_chunk(next_.packet)) read_again_from_ = next_.number;
     counters_.packets_sent += n;
     counters_.bytes_sent += after.bytes - next_.bytes;
     next_ = after;
@@ -135,44 +171,57 @@ void requester::commit(std::size_t n, time_point now) noexcept {
 
 // ---- Progress and its loss
 
-/// What the packets from the oldest unacknowledged to `end` cost in flight.
-std::uint32_t requester::cost_before(packet_number end) const noexcept {
-    std::uint32_t sum = 0;
+void requester::leave_flight(const send_entry& e, std::uint32_t from, std::uint32_t to) noexcept {
+    in_flight& flight = e.is_read() ? next_.responses : next_.flight;
+    flight.packets -= to - from;
+    flight.cost -= cost_of(e, from, to);
+    if (e.is_read()) next_.reads -= cutter_.chunks_ending(e, from, to);
+}
+
+void requester::leave_flight_before(packet_number end) noexcept {
     packet_number from = queue_.unacknowledged();
+    if (queue_.reads() == 0 && !window_.counts_cost()) {
+        next_.flight.packets -= static_cast<std::uint32_t>(end - from);
+        return;
+    }
     for (std::uint64_t i = queue_.begin_index(); from < end; ++i) {
         const send_entry& e = queue_[i];
         const packet_number to = std::min(end, e.end());
-        // All packets of a message but the last are alike.
-        const auto alike =
-            static_cast<std::uint32_t>(std::min(to, e.end() - 1) - std::min(from, e.end() - 1));
-        if (alike != 0) sum += alike * cost_of(e, 0);
-        if (to == e.end()) sum += cost_of(e, e.packets - 1);
+        leave_flight(e, static_cast<std::uint32_t>(from - e.first), static_cast<std::uint32_t>(to - e.first));
         from = to;
     }
-    return sum;
 }
 
-void requester::acknowledge_before(packet_number end, time_point now) noexcept {
+/// Gives whether anything new is acknowledged.
+bool requester::acknowledge_before(packet_number end, time_point now) noexcept {
     const packet_number begin = queue_.unacknowledged();
-    if (end == begin) return;
+    if (end <= begin) return false;
     const auto acknowledged = static_cast<std::uint32_t>(end - begin);
     const bool overtaken = end > next_.number; // we had gone back, but the peer had more than we thought
-    if (!overtaken && window_.counts_cost()) next_.flight.cost -= cost_before(end);
+    if (!overtaken) leave_flight_before(end);
     counters_.messages_sent += queue_.acknowledge_before(end, completions_);
-    if (overtaken)
-        go_back();
-    else
-        next_.flight.packets -= acknowledged;
+    if (overtaken) go_back();
     window_.grow(acknowledged);
+    response_window_.grow(acknowledged);
     retries_.restore();
     rnr_retries_.restore();
     rnr_.end();
     repeating_ = false;
     refused_ = refusal::none;
-    if (next_.flight.packets != 0)
+    if (next_.number != end)
         timer_.start(now);
     else
         timer_.stop();
+    return true;
+}
+
+/// An acknowledgement says nothing about a READ, which is done when its responses are here: `end`, or the
+/// first response before it that is missing.
+packet_number requester::without_responses(packet_number end) const noexcept {
+    if (queue_.reads() == 0) return end;
+    for (std::uint64_t i = queue_.begin_index(); i != queue_.end_index() && queue_[i].first < end; ++i)
+        if (queue_[i].is_read()) return std::min(end, std::max(queue_[i].first, queue_.unacknowledged()));
+    return end;
 }
 
 /// The next packet is the oldest unacknowledged one, which is always in the oldest entry.
@@ -181,6 +230,8 @@ void requester::go_back() noexcept {
     next_.entry = queue_.begin_index();
     next_.packet = queue_.empty() ? 0 : static_cast<std::uint32_t>(next_.number - queue_.front().first);
     next_.flight = {};
+    next_.responses = {};
+    next_.reads = 0;
     next_.since_asked = {};
     repeating_ = true;
     refused_ = refusal::none;
@@ -189,27 +240,47 @@ void requester::go_back() noexcept {
 
 // ---- Answers
 
-errc requester::on_response(psn sequence, wire::aeth answer, time_point now) noexcept {
+/// The number behind a PSN, if it is not acknowledged and was sent at least once.
+std::optional<packet_number> requester::sent_number(psn sequence) const noexcept {
     const packet_number oldest = queue_.unacknowledged();
     const std::int32_t ahead = distance(first_ + static_cast<std::uint32_t>(oldest), sequence);
     const packet_number n = oldest + static_cast<std::uint32_t>(ahead);
-    if (ahead < 0 || n >= never_sent_) {
+    if (ahead < 0 || n >= never_sent_) return std::nullopt;
+    return n;
+}
+
+errc requester::on_response(psn sequence, wire::aeth answer, time_point now) noexcept {
+    const auto n = sent_number(sequence);
+    if (!n) {
         ++counters_.ignored_packets;
         return errc::success;
     }
     switch (answer.kind()) {
     case wire::aeth_kind::ack:
         ++counters_.acks_received;
-        acknowledge_before(n + 1, now);
-        return errc::success;
+        acknowledge_before(without_responses(*n + 1), now);
+        return queue_.unacknowledged() > *n ? errc::success : repeat();
     case wire::aeth_kind::rnr_nak:
-        return on_not_ready(n, rnr_timer{answer.value()}, now);
+        return on_not_ready(*n, rnr_timer{answer.value()}, now);
     case wire::aeth_kind::nak:
-        return on_nak(n, answer.value(), now);
+        return on_nak(*n, answer.value(), now);
     case wire::aeth_kind::reserved:
         break;
     }
     ++counters_.ignored_packets;
+    return errc::success;
+}
+
+/// Something that was sent is missing at the peer, or here. One repetition is enough: what else tells of it
+/// crossed that repetition, or the timer will find out. The same holds during an RNR wait, when what follows
+/// the refused packet looks like a gap to the peer.
+errc requester::repeat() noexcept {
+    if (repeating_) {
+        ++counters_.ignored_packets;
+        return errc::success;
+    }
+    if (!retries_.take()) return errc::retry_exceeded;
+    go_back();
     return errc::success;
 }
 
@@ -221,10 +292,12 @@ errc requester::on_not_ready(packet_number n, rnr_timer timer, time_point now) n
         return errc::success;
     }
     ++counters_.rnr_naks_received;
-    acknowledge_before(n, now); // IBA 9.7.5.1.1: acknowledges everything before it
+    acknowledge_before(without_responses(n), now); // IBA 9.7.5.1.1: acknowledges everything before it
+    if (queue_.unacknowledged() < n) return repeat();
     if (!rnr_retries_.take()) return errc::rnr_retry_exceeded;
     go_back();
     window_.shrink();
+    response_window_.shrink();
     rnr_.start(now, timer);
     return errc::success;
 }
@@ -237,21 +310,55 @@ errc requester::on_nak(packet_number n, std::uint8_t code, time_point now) noexc
     const auto known = static_cast<wire::nak_code>(code);
     if (known == wire::nak_code::psn_sequence_error) return on_sequence_nak(n, now);
     ++counters_.other_naks_received;
-    acknowledge_before(n, now);
+    acknowledge_before(without_responses(n), now);
+    // The refusal is not about the READ whose responses are missing; nobody will tell what it is about.
+    if (queue_.unacknowledged() < n) return repeat();
     return status_of(known);
 }
 
 errc requester::on_sequence_nak(packet_number n, time_point now) noexcept {
     ++counters_.sequence_naks_received;
-    acknowledge_before(n, now);
-    // One repetition is enough: a second NAK for the same packet crossed it, or the timer will find out. The
-    // same holds during an RNR wait, when what follows the refused packet looks like a gap to the peer.
-    if (repeating_) {
+    acknowledge_before(without_responses(n), now);
+    return repeat();
+}
+
+// ---- READ responses
+
+errc requester::on_read_response(const wire::packet_view& packet, time_point now) noexcept {
+    const auto n = sent_number(packet.bth().sequence);
+    if (!n) {
         ++counters_.ignored_packets;
         return errc::success;
     }
-    if (!retries_.take()) return errc::retry_exceeded;
-    go_back();
+    acknowledge_before(without_responses(*n), now); // IBA 9.7.5.1.2: as an acknowledgement of all before
+    if (queue_.unacknowledged() < *n) return repeat();
+    if (!queue_.front().is_read()) return errc::bad_response;
+    return take_response(packet, now);
+}
+
+/// FIRST and ONLY answer the beginning of a request, MIDDLE and LAST the rest, and LAST and ONLY end it. A
+/// request for the rest of a chunk may also be answered as the rest (captures peer_req_read_lost_middle,
+/// peer_req_read_timeout).
+bool requester::fits_place(wire::opcode op, const send_entry& e, std::uint32_t packet) const noexcept {
+    if (op.ends() != cutter_.ends_chunk(e, packet)) return false;
+    if (cutter_.starts_chunk(packet)) return op.starts();
+    return !op.starts() || read_again_from_ == e.first + packet;
+}
+
+errc requester::take_response(const wire::packet_view& packet, time_point now) noexcept {
+    const send_entry& e = queue_.front();
+    const packet_number n = queue_.unacknowledged();
+    const auto index = static_cast<std::uint32_t>(n - e.first);
+    const auto payload = packet.payload();
+    if (!fits_place(packet.op(), e, index) || payload.size() != cutter_.payload_bytes(e, index))
+        return errc::bad_response;
+    if (packet.op().has_aeth() && packet.aeth().kind() != wire::aeth_kind::ack) return errc::bad_response;
+    if (!regions_.check_local(e.buffer, memory_access::local_write)) return errc::local_protection_error;
+    if (!payload.empty())
+        std::memcpy(e.buffer.data + std::size_t{index} * cutter_.path_mtu(), payload.data(), payload.size());
+    counters_.bytes_received += payload.size();
+    ++counters_.read_responses_received;
+    acknowledge_before(n + 1, now);
     return errc::success;
 }
 
@@ -264,6 +371,7 @@ errc requester::on_deadline(time_point now) noexcept {
     if (!retries_.take()) return errc::retry_exceeded;
     go_back();
     window_.shrink();
+    response_window_.shrink();
     return errc::success;
 }
 

@@ -13,12 +13,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace rocio::transport {
 
-/// The sending half of a reliable connection: go-back-N over the send queue, driven by acknowledgements and
-/// timers.
+/// The sending half of a reliable connection: go-back-N over the send queue, driven by acknowledgements, READ
+/// responses and timers. A READ takes as many packet numbers as it has response packets.
 ///
 /// Functions that give an `errc` give the status with which the oldest work request has failed; the owner
 /// then calls fail() and takes the queue pair to the error state.
@@ -33,6 +34,7 @@ class requester {
     void post(const send_request& request) noexcept;
 
     [[nodiscard]] errc on_response(psn sequence, wire::aeth answer, time_point now) noexcept;
+    [[nodiscard]] errc on_read_response(const wire::packet_view& packet, time_point now) noexcept;
     [[nodiscard]] errc on_deadline(time_point now) noexcept;
     time_point next_deadline() const noexcept;
 
@@ -57,21 +59,33 @@ class requester {
         packet_number number = 0;
         std::uint32_t packet = 0; ///< Within the entry.
         in_flight flight{};
+        in_flight responses{};   ///< Asked for by READs and not here yet.
+        std::uint32_t reads = 0; ///< READ requests without their last response.
         in_flight since_asked{};
         std::uint64_t bytes = 0; ///< Payload sent, ever.
     };
     static constexpr std::size_t max_burst = 64;
 
-    std::uint32_t cost_of(const send_entry& e, std::uint32_t packet) const noexcept;
-    std::uint32_t cost_before(packet_number end) const noexcept;
+    const psn_window& window_of(const send_entry& e) const noexcept {
+        return e.is_read() ? response_window_ : window_;
+    }
+    std::uint32_t cost_of(const send_entry& e, std::uint32_t from, std::uint32_t to) const noexcept;
+    bool admits(const cursor& c) const noexcept;
+    void leave_flight(const send_entry& e, std::uint32_t from, std::uint32_t to) noexcept;
+    void leave_flight_before(packet_number end) noexcept;
     bool sendable(const cursor& c) noexcept;
     bool may_read(const cursor& c) noexcept;
     cursor step(const cursor& c) const noexcept;
     void go_back() noexcept;
-    void acknowledge_before(packet_number end, time_point now) noexcept;
+    std::optional<packet_number> sent_number(psn sequence) const noexcept;
+    packet_number without_responses(packet_number end) const noexcept;
+    bool acknowledge_before(packet_number end, time_point now) noexcept;
+    errc repeat() noexcept;
     errc on_not_ready(packet_number n, rnr_timer timer, time_point now) noexcept;
     errc on_nak(packet_number n, std::uint8_t code, time_point now) noexcept;
     errc on_sequence_nak(packet_number n, time_point now) noexcept;
+    bool fits_place(wire::opcode op, const send_entry& e, std::uint32_t packet) const noexcept;
+    errc take_response(const wire::packet_view& packet, time_point now) noexcept;
 
     const memory_region_table& regions_;
     completion_ring& completions_;
@@ -81,14 +95,17 @@ class requester {
     segmentation cutter_{};
     psn first_{};
     psn_window window_{};
+    psn_window response_window_{};
+    std::uint32_t initiator_depth_ = default_initiator_depth;
     ack_timer timer_{};
     rnr_wait rnr_{};
     retry_budget retries_{};
     retry_budget rnr_retries_{};
 
     cursor next_{};
-    packet_number never_sent_ = 0; ///< One more than the newest packet that was ever sent.
-    bool repeating_ = false;       ///< Went back since the last progress.
+    packet_number never_sent_ = 0;      ///< One more than the newest packet that was ever sent.
+    bool repeating_ = false;            ///< Went back since the last progress.
+    packet_number read_again_from_ = 0; ///< Where the newest READ request inside a chunk began.
     refusal refused_ = refusal::none;
     std::uint64_t may_read_entry_ = 0; ///< Checked in this fill(), + 1; 0: none.
 

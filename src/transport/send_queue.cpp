@@ -6,6 +6,18 @@
 
 namespace rocio::transport {
 
+namespace {
+
+void complete(const send_entry& e, completion_ring& completions) noexcept {
+    if (e.is_read())
+        completions.send_succeeded(e.id, completion_opcode::rdma_read, e.buffer.size);
+    else
+        completions.send_succeeded(e.id,
+                                   e.is_write() ? completion_opcode::rdma_write : completion_opcode::send);
+}
+
+} // namespace
+
 send_queue::send_queue(std::uint32_t depth, std::uint32_t max_inline)
     : entries_(depth),
       max_inline_(max_inline),
@@ -22,6 +34,9 @@ void send_queue::push(const send_request& request, std::uint32_t packets) noexce
     e.inlined = request.inlined;
     e.immediate = request.immediate;
     e.buffer = request.buffer;
+    e.remote_address = request.remote_address;
+    e.remote_key = request.remote_key;
+    reads_ += e.is_read();
     if (request.inlined) {
         assert(request.inline_data.size() <= max_inline_);
         std::byte* copy = inline_bytes_.get() + (index & inline_mask_) * max_inline_;
@@ -40,15 +55,20 @@ std::size_t send_queue::acknowledge_before(packet_number end, completion_ring& c
     std::size_t done = 0;
     for (; !entries_.empty() && entries_.front().end() <= end; ++done) {
         const send_entry& e = entries_.front();
-        if (e.signalled) completions.send_succeeded(e.id, completion_opcode::send);
-        entries_.pop();
+        if (e.signalled) complete(e, completions);
+        pop();
     }
     return done;
 }
 
+void send_queue::pop() noexcept {
+    reads_ -= entries_.front().is_read();
+    entries_.pop();
+}
+
 void send_queue::fail_front(errc status, completion_ring& completions) noexcept {
     completions.send_failed(entries_.front().id, status);
-    entries_.pop();
+    pop();
 }
 
 void send_queue::flush(completion_ring& completions) noexcept {

@@ -23,12 +23,20 @@ struct send_entry {
     bool inlined = false;
     std::uint32_t immediate = 0;
     registered_buffer buffer{}; ///< For an inlined one: the queue's own copy.
+    std::uint64_t remote_address = 0;
+    rkey remote_key{};
     packet_number first = 0;
-    std::uint32_t packets = 0;
+    std::uint32_t packets = 0; ///< Of the message; for a READ those of its responses.
 
     packet_number end() const noexcept { return first + packets; }
     bool is_last(std::uint32_t packet) const noexcept { return packet + 1 == packets; }
-    bool has_immediate() const noexcept { return op == opcode::send_with_immediate; }
+    bool is_read() const noexcept { return op == opcode::rdma_read; }
+    bool is_write() const noexcept {
+        return op == opcode::rdma_write || op == opcode::rdma_write_with_immediate;
+    }
+    bool has_immediate() const noexcept {
+        return op == opcode::send_with_immediate || op == opcode::rdma_write_with_immediate;
+    }
 };
 
 /// The retransmission buffer: every work request that is not wholly acknowledged, oldest first. The bytes
@@ -39,6 +47,7 @@ class send_queue {
 
     bool empty() const noexcept { return entries_.empty(); }
     std::size_t size() const noexcept { return entries_.size(); }
+    std::size_t reads() const noexcept { return reads_; } ///< How many of them are READs.
     std::uint64_t begin_index() const noexcept { return entries_.begin_index(); }
     std::uint64_t end_index() const noexcept { return entries_.end_index(); }
     const send_entry& operator[](std::uint64_t index) const noexcept { return entries_[index]; }
@@ -56,7 +65,10 @@ class send_queue {
     void flush(completion_ring& completions) noexcept;
 
   private:
+    void pop() noexcept;
+
     fixed_ring<send_entry> entries_;
+    std::size_t reads_ = 0;
     std::uint32_t max_inline_;
     std::uint64_t inline_mask_;
     std::unique_ptr<std::byte[]> inline_bytes_;

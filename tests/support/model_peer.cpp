@@ -38,10 +38,31 @@ bool model_peer::takes(std::uint32_t index) {
     return index == expected_ && !refusals_.contains(index) && not_ready_[index].empty();
 }
 
+std::uint32_t model_peer::psns_of(const test_packet& p) const {
+    if (p.op != wire::rc::read_request || p.remote.length == 0) return 1;
+    return (p.remote.length - 1) / path_mtu_ + 1;
+}
+
+std::vector<test_packet> model_peer::read_from_memory(const test_packet& request) const {
+    std::vector<test_packet> all;
+    const std::uint32_t packets = psns_of(request);
+    for (std::uint32_t i = 0; i < packets; ++i) {
+        const bool last = i + 1 == packets;
+        const auto op = i == 0 ? last ? wire::rc::read_response_only : wire::rc::read_response_first
+                        : last ? wire::rc::read_response_last
+                               : wire::rc::read_response_middle;
+        const std::uint32_t length = last ? request.remote.length - i * path_mtu_ : path_mtu_;
+        all.push_back(read_response(op, request.index + i, msn())
+                          .carrying(memory_seed, request.remote.address + i * path_mtu_, length));
+    }
+    return all;
+}
+
 void model_peer::saw(const test_packet& p) {
     if (p.is_answer()) return on_answer(p);
-    seen_.insert_or_assign(p.index, p);
-    if (takes(p.index)) ++expected_;
+    // A READ that is asked for again from its middle is no message of its own.
+    if (p.index >= expected_ || seen_.contains(p.index)) seen_.insert_or_assign(p.index, p);
+    if (takes(p.index)) expected_ += psns_of(p);
 }
 
 void model_peer::said(const test_packet& p, bool arrived) {
@@ -73,6 +94,7 @@ std::vector<test_packet> model_peer::answer_to(const test_packet& p) {
         return acknowledged_ != before ? next_request() : std::vector<test_packet>{};
     }
     if (dead_) return {};
+    if (p.index < expected_ && p.op == wire::rc::read_request) return read_from_memory(p);
     if (p.index < expected_) return {ack(expected_ - 1, msn())};
     if (p.index > expected_) {
         if (std::exchange(told_gap_, true)) return {};
@@ -89,7 +111,8 @@ std::vector<test_packet> model_peer::answer_to(const test_packet& p) {
         return {answer(p.index, refusal->second)};
     }
     seen_.insert_or_assign(p.index, p);
-    ++expected_;
+    expected_ += psns_of(p);
+    if (p.op == wire::rc::read_request) return read_from_memory(p);
     return {ack(p.index, msn())};
 }
 
@@ -121,6 +144,7 @@ std::vector<std::vector<std::byte>> model_peer::messages() const {
     bool open = false;
     for (const auto& [index, p] : seen_) {
         if (index >= expected_) break;
+        if (p.op == wire::rc::read_request) continue;
         if (p.op.starts() == open) break; // a FIRST inside a message, or a LAST without one
         current.insert(current.end(), p.payload.begin(), p.payload.end());
         open = !p.op.ends();

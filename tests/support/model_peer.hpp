@@ -14,6 +14,11 @@ namespace rocio::test {
 /// the connection on from there. `index` counts from the first PSN of its direction, as in test_packet.
 class model_peer {
   public:
+    explicit model_peer(std::uint32_t path_mtu) : path_mtu_(path_mtu) {}
+
+    /// Its memory, for READs of the subject: the byte at address a is byte a of this message.
+    static constexpr std::uint32_t memory_seed = 777;
+
     // ---- What the script will have it say, in order
     void will_say(const test_packet& p);
     /// It sends nothing at all.
@@ -42,6 +47,10 @@ class model_peer {
     std::uint32_t msn() const;
 
     bool takes(std::uint32_t index);
+    std::uint32_t psns_of(const test_packet& p) const;
+    std::vector<test_packet> read_from_memory(const test_packet& request) const;
+
+    std::uint32_t path_mtu_;
 
     // As responder.
     std::map<std::uint32_t, test_packet> seen_;

@@ -1,5 +1,6 @@
 #include "rc_endpoint.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -16,12 +17,14 @@ void demand(errc result) {
 rc_endpoint::rc_endpoint(const rc_endpoint_options& options)
     : options_(options),
       memory_(regions_, options.memory),
-      qp_(transport::make_rc_queue_pair(
-          {our_number, options.send_depth, options.receive_depth, options.max_inline, options.max_message},
+      remote_(regions_, remote_bytes, options.remote_rights, remote_base),
+      qp_((options.unreliable ? transport::make_uc_queue_pair : transport::make_rc_queue_pair)(
+          {our_number, options.send_depth, options.receive_depth, options.max_inline, options.max_message,
+           options.responder_depth},
           regions_)) {}
 
 rc_endpoint& rc_endpoint::init() {
-    demand(qp_->to_init());
+    demand(qp_->to_init(options_.granted));
     return *this;
 }
 
@@ -32,7 +35,8 @@ rc_endpoint& rc_endpoint::rtr() {
 
 rc_endpoint& rc_endpoint::rts() {
     demand(qp_->to_rts({options_.send_from, options_.timeout, options_.retry_count, options_.rnr_retry,
-                        options_.unlimited_retry, options_.window}));
+                        options_.unlimited_retry, options_.window, options_.response_window,
+                        options_.initiator_depth}));
     return *this;
 }
 
@@ -41,6 +45,17 @@ send_request rc_endpoint::make_send(std::uint32_t n, std::size_t length) {
     r.id = wr(n);
     r.buffer = memory_.take(length);
     fill_message(r.buffer.bytes(), n);
+    sends_[n] = r.buffer;
+    return r;
+}
+
+send_request rc_endpoint::make_rdma(opcode op, std::uint32_t n, std::size_t length, std::uint64_t address,
+                                    std::uint32_t key) {
+    send_request r = make_send(n, length);
+    r.op = op;
+    r.remote_address = address;
+    r.remote_key = rkey{key};
+    if (op == opcode::rdma_read) std::fill(r.buffer.bytes().begin(), r.buffer.bytes().end(), std::byte{0});
     return r;
 }
 
@@ -69,8 +84,8 @@ std::optional<test_packet> rc_endpoint::take_packet() {
     if (view.bth().destination != peer_number)
         throw std::logic_error("the packet goes to another queue pair");
     qp_->commit(1, now_);
-    const bool is_answer = view.op() == wire::rc::acknowledge;
-    return decode(view, is_answer ? options_.receive_from : options_.send_from);
+    const test_packet p = decode(view, options_.send_from);
+    return p.is_answer() ? decode(view, options_.receive_from) : p;
 }
 
 std::vector<test_packet> rc_endpoint::take_packets() {

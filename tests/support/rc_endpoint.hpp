@@ -5,6 +5,7 @@
 #include "test_packet.hpp"
 
 #include <rocio/transport/rc_queue_pair.hpp>
+#include <rocio/transport/uc_queue_pair.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -30,7 +31,28 @@ struct rc_endpoint_options {
     std::uint32_t max_inline = 64;
     std::uint32_t max_message = 1U << 30;
     std::size_t memory = 64 * 1024;
+    bool unreliable = false;                           ///< A UC queue pair.
+    memory_access granted = memory_access::local_read; ///< By the queue pair to its peer.
+    memory_access remote_rights =
+        memory_access::local_write | memory_access::remote_write | memory_access::remote_read;
+    std::uint32_t responder_depth = 16;
+    std::uint32_t initiator_depth = 8;
+    transport::flow_window response_window{};
 };
+
+/// RDMA address of the region that peers may reach; not its pointer.
+inline constexpr std::uint64_t remote_base = 0x10000;
+inline constexpr std::size_t remote_bytes = 64 * 1024;
+
+/// With everything granted to the peer.
+inline rc_endpoint_options open_to_peer(rc_endpoint_options o = {}) {
+    o.granted = memory_access::remote_write | memory_access::remote_read;
+    return o;
+}
+inline rc_endpoint_options unreliable(rc_endpoint_options o = {}) {
+    o.unreliable = true;
+    return open_to_peer(o);
+}
 
 inline constexpr qpn our_number{0x11};
 inline constexpr qpn peer_number{0x22};
@@ -48,6 +70,11 @@ class rc_endpoint {
     const rc_endpoint_options& options() const noexcept { return options_; }
     registered_memory& memory() noexcept { return memory_; }
     transport::memory_region_table& regions() noexcept { return regions_; }
+    registered_memory& remote() noexcept { return remote_; }
+    std::uint32_t key() const noexcept { return remote_.key(); }
+    std::span<std::byte> remote_at(std::uint64_t address, std::size_t length) {
+        return remote_.bytes().subspan(address - remote_base, length);
+    }
     transport::time_point now() const noexcept { return now_; }
 
     rc_endpoint& init();
@@ -58,10 +85,16 @@ class rc_endpoint {
     send_request make_send(std::uint32_t n, std::size_t length);
     transport::post_result post(const send_request& request) { return qp_->post_send({&request, 1}); }
     transport::post_result send(std::uint32_t n, std::size_t length) { return post(make_send(n, length)); }
+    /// The same as a WRITE to, or a READ from, `address` under `key`. A READ's buffer is empty at first.
+    send_request make_rdma(opcode op, std::uint32_t n, std::size_t length, std::uint64_t address,
+                           std::uint32_t key);
     /// Posts a receive of `size` bytes under wr(n); received(n) are its bytes.
     transport::post_result receive(std::uint32_t n, std::size_t size);
     transport::post_result post(const receive_request& request) { return qp_->post_receive({&request, 1}); }
     std::span<const std::byte> received(std::uint32_t n) const { return receives_.at(n).bytes(); }
+
+    /// The buffer of the last send wr(n).
+    std::span<const std::byte> sent(std::uint32_t n) const { return sends_.at(n).bytes(); }
 
     void deliver(const test_packet& p);
     void deliver(const wire::packet_view& view) { qp_->on_packet(view, now_); }
@@ -82,8 +115,10 @@ class rc_endpoint {
     rc_endpoint_options options_;
     transport::memory_region_table regions_;
     registered_memory memory_;
+    registered_memory remote_;
     std::unique_ptr<transport::queue_pair> qp_;
     std::map<std::uint32_t, registered_buffer> receives_;
+    std::map<std::uint32_t, registered_buffer> sends_;
     transport::time_point now_{std::chrono::seconds{1}};
 };
 

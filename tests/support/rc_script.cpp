@@ -29,6 +29,16 @@ rc_script& rc_script::posts_send(std::uint32_t n, std::size_t length,
                        true}});
 }
 
+rc_script& rc_script::posts_rdma(opcode op, std::uint32_t n, std::size_t length, std::uint64_t address,
+                                 std::function<void(send_request&)> change) {
+    return add({action{[=](rc_endpoint& e) {
+                           send_request r = e.make_rdma(op, n, length, address, peer_key);
+                           change(r);
+                           EXPECT_EQ(e.post(r).accepted, 1U) << "RDMA " << n;
+                       },
+                       true}});
+}
+
 rc_script& rc_script::posts_receive(std::uint32_t n, std::size_t size) {
     return add({action{[=](rc_endpoint& e) { EXPECT_EQ(e.receive(n, size).accepted, 1U) << "receive " << n; },
                        true}});
@@ -90,8 +100,31 @@ expected_completion sent(std::uint32_t id) {
 expected_completion received(std::uint32_t id, std::uint32_t message, std::uint32_t length) {
     expected_completion c = sent(id);
     c.of_receive = true;
+    c.op = completion_opcode::receive;
     c.message = message;
     c.length = length;
+    return c;
+}
+
+expected_completion wrote(std::uint32_t id) {
+    expected_completion c = sent(id);
+    c.op = completion_opcode::rdma_write;
+    return c;
+}
+
+expected_completion has_read(std::uint32_t id, std::uint64_t address, std::uint32_t length) {
+    expected_completion c = sent(id);
+    c.op = completion_opcode::rdma_read;
+    c.address = address;
+    c.length = length;
+    return c;
+}
+
+expected_completion was_written(std::uint32_t id, std::uint32_t message, std::uint32_t length,
+                                std::uint64_t address, std::uint32_t immediate) {
+    expected_completion c = received(id, message, length).with_immediate(immediate);
+    c.op = completion_opcode::receive_rdma_write_with_immediate;
+    c.address = address;
     return c;
 }
 
@@ -117,7 +150,7 @@ rc_script rnr_waiting_qp(const rc_endpoint_options& options) {
 
 struct rc_script::player {
     player(const rc_script& s, const rc_endpoint_options& options)
-        : script(s), subject(rts_endpoint(options)) {
+        : script(s), subject(rts_endpoint(options)), peer(bytes(options.path_mtu)) {
         if (script.dead_peer_) peer.is_dead();
         for (const step& one : script.steps_)
             if (const auto* in = std::get_if<packet_in>(&one.what)) peer.will_say(in->packet);
@@ -146,7 +179,8 @@ struct rc_script::player {
         SCOPED_TRACE("completion of work request " + std::to_string(expected.id));
         EXPECT_EQ(c.id, wr(expected.id));
         EXPECT_EQ(c.queue_pair, our_number);
-        sends_done += c.status == errc::success && !expected.of_receive;
+        sends_done +=
+            c.status == errc::success && !expected.of_receive && expected.op != completion_opcode::rdma_read;
         const bool told_by_time = expected.may_time_out && c.status == errc::retry_exceeded;
         EXPECT_EQ(error_code(c.status), error_code(told_by_time ? errc::retry_exceeded : expected.status));
         if (expected.status != errc::success) {
@@ -154,13 +188,29 @@ struct rc_script::player {
             EXPECT_FALSE(c.has_immediate);
             return;
         }
-        EXPECT_EQ(c.op, expected.of_receive ? completion_opcode::receive : completion_opcode::send);
+        EXPECT_EQ(c.op, expected.op);
         EXPECT_EQ(c.byte_len, expected.length);
         EXPECT_EQ(c.has_immediate, expected.has_immediate);
         EXPECT_EQ(c.immediate, expected.immediate);
-        if (!expected.of_receive) return;
-        const auto bytes = subject->received(expected.id).first(expected.length);
-        EXPECT_EQ(first_difference(bytes, expected.message), bytes.size());
+        check_bytes(expected);
+    }
+
+    void check_bytes(const expected_completion& expected) {
+        const auto holds = [&](std::span<const std::byte> bytes, std::uint32_t message, std::size_t from) {
+            const auto wanted = message_bytes(message, from, expected.length);
+            EXPECT_TRUE(std::ranges::equal(bytes.first(expected.length), wanted));
+        };
+        switch (expected.op) {
+        case completion_opcode::receive:
+            return holds(subject->received(expected.id), expected.message, 0);
+        case completion_opcode::rdma_read:
+            return holds(subject->sent(expected.id), model_peer::memory_seed, expected.address);
+        case completion_opcode::receive_rdma_write_with_immediate:
+            for (const std::byte b : subject->received(expected.id)) EXPECT_EQ(b, std::byte{0});
+            return holds(subject->remote_at(expected.address, expected.length), expected.message, 0);
+        default:
+            return;
+        }
     }
 
     void play_all() {
@@ -217,8 +267,9 @@ struct rc_script::player {
             const auto* c = std::get_if<completion>(&s.what);
             if (c == nullptr || index++ < completions) continue;
             const auto same_queue = [&](const work_completion& w) {
-                return w.status != errc::success ||
-                       (w.op == completion_opcode::receive) == c->expected.of_receive;
+                const bool of_receive = w.op == completion_opcode::receive ||
+                                        w.op == completion_opcode::receive_rdma_write_with_immediate;
+                return w.status != errc::success || of_receive == c->expected.of_receive;
             };
             const auto match = std::find_if(left.begin(), left.end(), same_queue);
             ASSERT_NE(match, left.end()) << "no completion of work request " << c->expected.id;
@@ -240,7 +291,7 @@ struct rc_script::player {
 
     const rc_script& script;
     std::unique_ptr<rc_endpoint> subject;
-    model_peer peer{};
+    model_peer peer;
     std::size_t completions = 0;
     std::size_t sends_done = 0;
 };

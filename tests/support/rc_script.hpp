@@ -11,12 +11,17 @@
 
 namespace rocio::test {
 
+/// The key of the peer's memory in scripts.
+inline constexpr std::uint32_t peer_key = 0x5EED;
+
 /// A completion as a script expects it.
 struct expected_completion {
     std::uint32_t id = 0;
     errc status = errc::success;
     bool of_receive = false;
-    std::uint32_t length = 0; ///< Receives: bytes of message `message`.
+    completion_opcode op = completion_opcode::send;
+    std::uint64_t address = 0; ///< WRITEs of the peer and READs: where the bytes were put, or come from.
+    std::uint32_t length = 0;  ///< Receives: bytes of message `message`.
     std::uint32_t message = 0;
     bool has_immediate = false;
     std::uint32_t immediate = 0;
@@ -34,6 +39,13 @@ struct expected_completion {
 expected_completion sent(std::uint32_t id);
 /// Receive wr(id) holds `length` bytes of `message`.
 expected_completion received(std::uint32_t id, std::uint32_t message, std::uint32_t length);
+/// WRITE wr(id) done.
+expected_completion wrote(std::uint32_t id);
+/// READ wr(id) holds `length` bytes of the peer's memory from `address` on.
+expected_completion has_read(std::uint32_t id, std::uint64_t address, std::uint32_t length);
+/// Receive wr(id) tells that `message` was written to `address`; its own buffer is untouched.
+expected_completion was_written(std::uint32_t id, std::uint32_t message, std::uint32_t length,
+                                std::uint64_t address, std::uint32_t immediate);
 expected_completion failed(std::uint32_t id, errc status);
 /// As failed(), for a status that the peer told: when what it told is lost, the retries run out instead.
 expected_completion failed_by_peer(std::uint32_t id, errc status);
@@ -50,6 +62,10 @@ class rc_script {
     rc_script& posts_send(std::uint32_t n, std::size_t length);
     /// The send of message `n` as `change` makes it.
     rc_script& posts_send(std::uint32_t n, std::size_t length, std::function<void(send_request&)> change);
+    /// To or from `address` of the peer, under key 0x5EED.
+    rc_script& posts_rdma(
+        opcode op, std::uint32_t n, std::size_t length, std::uint64_t address,
+        std::function<void(send_request&)> change = [](send_request&) {});
     rc_script& posts_receive(std::uint32_t n, std::size_t size);
     rc_script& receives(const test_packet& p);
     rc_script& sends(const test_packet& p);

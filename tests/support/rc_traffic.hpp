@@ -21,11 +21,14 @@ struct traffic_plan {
     /// The receiver gives each buffer back so much later; zero: at once.
     std::chrono::nanoseconds receive_delay{0};
     bool immediate = false; ///< Every message carries its number.
+    /// Which operation message n is; none: SEND, as `immediate` says. WRITEs go to a slot of their own at the
+    /// other side, READs come from memory there that never changes.
+    std::function<opcode(std::uint32_t)> op_of{};
 };
 
 /// Two connected endpoints over a simulated network that send each other numbered messages. Every completion
 /// is checked as it comes: message after message, each once, in order, with its length, contents and
-/// immediate.
+/// immediate; what WRITEs put and READs got, too.
 class rc_traffic {
   public:
     struct settings {
@@ -48,7 +51,7 @@ class rc_traffic {
     const simulated_network::counts& network() const { return network_.counted(); }
     const transport::queue_pair_counters& left() const;
     const transport::queue_pair_counters& right() const;
-    std::uint32_t arrived_right() const; ///< Messages of left that arrived.
+    std::uint32_t arrived_right() const; ///< Messages of left that arrived in receives.
     std::uint32_t completed_left() const;
     std::string describe() const;
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -13,9 +14,9 @@ namespace rocio::test {
 class registered_memory {
   public:
     registered_memory(transport::memory_region_table& table, std::size_t size,
-                      memory_access access = memory_access::local_write)
+                      memory_access access = memory_access::local_write, std::uint64_t iova = 0)
         : table_(table), bytes_(size) {
-        if (table.add({bytes_.data(), bytes_.size(), 0, access}, key_) != errc::success)
+        if (table.add({bytes_.data(), bytes_.size(), iova, access}, key_) != errc::success)
             throw std::invalid_argument("the table refuses the region");
     }
     registered_memory(const registered_memory&) = delete;
@@ -28,6 +29,7 @@ class registered_memory {
         return b;
     }
     std::uint32_t key() const noexcept { return key_; }
+    std::span<std::byte> bytes() noexcept { return bytes_; }
     void deregister() { table_.remove(key_); }
 
   private:

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,23 @@ struct soft_end_options {
     std::uint32_t completions = 512;
     /// 1 ms. Over sockets a longer one where a test counts retransmissions: there time passes by itself.
     ack_timeout timeout{8};
+    queue_pair_type type = queue_pair_type::rc;
+    memory_access rights = memory_access::local_write; ///< Of the slots.
+    memory_access granted = memory_access::local_read; ///< By the queue pair to its peer.
+    std::optional<std::uint64_t> iova{};
 };
+
+/// Everything granted to the peer; RDMA addresses are no pointers.
+inline soft_end_options open_to_peer(soft_end_options o = {}) {
+    o.granted = memory_access::remote_write | memory_access::remote_read;
+    o.rights = memory_access::local_write | o.granted;
+    o.iova = 0x1'0000'0000;
+    return o;
+}
+inline soft_end_options unreliable(soft_end_options o = {}) {
+    o.type = queue_pair_type::uc;
+    return open_to_peer(o);
+}
 
 /// One end of a connection on a soft device: a queue pair, its completion queue, and slots of registered
 /// memory. Completions are kept in the order they came.
@@ -37,21 +54,26 @@ class soft_end {
           options_(options),
           memory_(std::size_t{options.slots} * options.slot_bytes) {
         throw_if(device_->create_completion_queue(options.completions, completions_));
-        throw_if(device_->register_memory(memory_, {}, region_));
+        throw_if(device_->register_memory(memory_, {options.rights, options.iova}, region_));
         add_queue_pair();
     }
 
+    /// The device of another end, to make a second one on it.
+    static std::shared_ptr<soft_device> share(const soft_end& other) { return other.device_; }
     soft_device& device() noexcept { return *device_; }
     device_queue_pair& qp() noexcept { return *queue_pair_; }
     device_completion_queue& cq() noexcept { return *completions_; }
     void destroy_queue_pair() { queue_pair_.reset(); }
     void add_queue_pair() {
         device_queue_pair_config config;
+        config.type = options_.type;
         config.completions = completions_.get();
         config.send_depth = config.receive_depth = options_.depth;
         config.max_inline = 64;
         throw_if(device_->create_queue_pair(config, queue_pair_));
-        throw_if(queue_pair_->to_init({}));
+        init_attributes attributes;
+        attributes.remote_access = options_.granted;
+        throw_if(queue_pair_->to_init(attributes));
     }
 
     std::span<std::byte> slot(std::uint32_t i) noexcept {
@@ -76,6 +98,20 @@ class soft_end {
         s.buffer = buffer(i, bytes);
         return queue_pair_->post_send({&s, 1}).reason;
     }
+
+    /// From or to slot `i` here, to or from slot `j` of `other`.
+    send_request make_rdma(opcode op, std::uint32_t i, std::uint32_t bytes, soft_end& other, std::uint32_t j,
+                           std::uint32_t immediate = 0) {
+        send_request s;
+        s.id.slot = i;
+        s.op = op;
+        s.immediate = immediate;
+        s.buffer = buffer(i, bytes);
+        s.remote_address = other.region_->iova() + std::uint64_t{j} * other.options_.slot_bytes;
+        s.remote_key = other.region_->remote_key();
+        return s;
+    }
+    errc post(const send_request& s) { return queue_pair_->post_send({&s, 1}).reason; }
 
     /// What the other end has to know to connect.
     peer_parameters as_peer() const {

@@ -35,6 +35,9 @@ std::string test_packet::text() const {
     std::string s = std::string(op.name()) + " #" + std::to_string(index);
     if (ask) s += " asks";
     if (solicited) s += " solicits";
+    if (op.has_reth())
+        s += " at " + std::to_string(remote.address) + " key=" + hex(remote.key.value) +
+             " of=" + std::to_string(remote.length);
     if (op.has_immediate()) s += " immediate=" + hex(immediate);
     if (op.has_aeth()) s += " syndrome=" + hex(answer.syndrome) + " msn=" + std::to_string(answer.msn);
     if (op.has_payload()) s += " length=" + std::to_string(payload.size()) + " sum=" + hex(checksum(payload));
@@ -51,7 +54,7 @@ std::vector<std::byte> encode(const test_packet& p, qpn destination, psn sequenc
     h.sequence = sequence;
     wire::header_bytes headers;
     headers.append(h);
-    if (p.op.has_reth()) headers.append(wire::reth{});
+    if (p.op.has_reth()) headers.append(p.remote);
     if (p.op.has_aeth()) headers.append(p.answer);
     if (p.op.has_atomic_eth()) headers.append(wire::atomic_eth{});
     if (p.op.has_atomic_ack_eth()) headers.append(wire::atomic_ack_eth{});
@@ -75,6 +78,7 @@ test_packet decode(const wire::packet_view& view, psn first) {
     p.ask = view.bth().ack_request;
     p.solicited = view.bth().solicited;
     if (view.op().has_immediate()) p.immediate = view.immediate().value;
+    if (view.op().has_reth()) p.remote = view.reth();
     if (view.op().has_aeth()) p.answer = view.aeth();
     p.payload.assign(view.payload().begin(), view.payload().end());
     return p;

@@ -21,6 +21,7 @@ struct test_packet {
     bool solicited = false;
     std::uint32_t immediate = 0;
     wire::aeth answer{};
+    wire::reth remote{};
     std::vector<std::byte> payload{};
 
     test_packet asking() const {
@@ -37,7 +38,18 @@ struct test_packet {
         return with([&](test_packet& p) { p.payload = message_bytes(seed, from, length); });
     }
 
-    bool is_answer() const { return op == wire::rc::acknowledge; }
+    test_packet at(std::uint64_t address, std::uint32_t key, std::uint32_t length) const {
+        return with([&](test_packet& p) { p.remote = {address, rkey{key}, length}; });
+    }
+    /// The same packet of an unreliable connection.
+    test_packet on_uc() const {
+        return with(
+            [](test_packet& p) { p.op = wire::opcode(static_cast<std::uint8_t>(p.op.value() | 0x20)); });
+    }
+
+    bool is_answer() const {
+        return op == wire::rc::acknowledge || op.what() == wire::operation::read_response;
+    }
     std::string text() const;
 
   private:
@@ -72,6 +84,33 @@ inline test_packet send_last_with_immediate(std::uint32_t index, std::uint32_t v
 }
 inline test_packet send_only_with_immediate(std::uint32_t index, std::uint32_t value) {
     return packet(wire::rc::send_only_with_immediate, index).with_immediate(value);
+}
+
+inline test_packet write_first(std::uint32_t index) {
+    return packet(wire::rc::write_first, index);
+}
+inline test_packet write_middle(std::uint32_t index) {
+    return packet(wire::rc::write_middle, index);
+}
+inline test_packet write_last(std::uint32_t index) {
+    return packet(wire::rc::write_last, index);
+}
+inline test_packet write_only(std::uint32_t index) {
+    return packet(wire::rc::write_only, index);
+}
+inline test_packet write_last_with_immediate(std::uint32_t index, std::uint32_t value) {
+    return packet(wire::rc::write_last_with_immediate, index).with_immediate(value);
+}
+inline test_packet write_only_with_immediate(std::uint32_t index, std::uint32_t value) {
+    return packet(wire::rc::write_only_with_immediate, index).with_immediate(value);
+}
+inline test_packet read_request(std::uint32_t index) {
+    return packet(wire::rc::read_request, index).asking();
+}
+inline test_packet read_response(wire::opcode op, std::uint32_t index, std::uint32_t msn) {
+    test_packet p = packet(op, index);
+    if (op.has_aeth()) p.answer = wire::aeth::ack(msn);
+    return p;
 }
 
 inline test_packet answer(std::uint32_t index, wire::aeth a) {

@@ -14,5 +14,7 @@ void add_recv(CLI::App& app, int& status);
 void add_emulate(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_dump(CLI::App& app, int& status);
+void add_doctor(CLI::App& app, int& status);
 
 } // namespace rocio::tools

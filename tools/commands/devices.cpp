@@ -27,6 +27,8 @@ void print_table(const std::vector<device_description>& devices) {
                   << std::setw(10) << bytes(d.active_mtu) << d.address.to_string() << "\n";
     }
     if (devices.empty()) std::cout << "none: bring an interface with an IPv4 address up\n";
+    if (const std::string why = why_no_verbs_devices(); !why.empty())
+        std::cout << "system devices: " << why << "\n";
 }
 
 void print_json(const std::vector<device_description>& devices) {
@@ -34,6 +36,7 @@ void print_json(const std::vector<device_description>& devices) {
     for (const auto& d : devices) {
         list.push_back({{"name", d.name},
                         {"kind", d.kind},
+                        {"port", d.port},
                         {"port_state", text_of(d.state)},
                         {"netdev", d.netdev},
                         {"netdev_mtu", d.netdev_mtu},
@@ -41,7 +44,11 @@ void print_json(const std::vector<device_description>& devices) {
                         {"address", d.address.to_address_string()},
                         {"gid", d.address.to_string()}});
     }
-    std::cout << boost::json::serialize(boost::json::object{{"devices", list}}) << "\n";
+    const std::string reason = why_no_verbs_devices();
+    const boost::json::value why = reason.empty() ? boost::json::value() : boost::json::value(reason);
+    std::cout << boost::json::serialize(
+                     boost::json::object{{"devices", list}, {"no_system_devices_because", why}})
+              << "\n";
 }
 
 } // namespace

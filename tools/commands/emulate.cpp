@@ -12,6 +12,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/system/errc.hpp>
 
 #include <memory>
 
@@ -38,6 +39,7 @@ struct emulate_options {
     polling_policy poll = polling_policy::hybrid();
     std::optional<unsigned> cpu{};
     fault_plan faults{};
+    std::string pcap{};
     log_levels log{};
     bool json = false;
 };
@@ -99,7 +101,9 @@ class board {
 
   private:
     /// Trying again cannot help.
+    /// By a receiver, which will not change its mind; a port where nobody listens yet is dialled again.
     static bool refused(const error_code& ec) {
+        if (ec == boost::system::errc::connection_refused) return false;
         return ec == condition::bad_configuration || ec == condition::refused;
     }
 
@@ -149,7 +153,9 @@ int emulate(const emulate_options& o) {
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
     engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
-    const auto dev = open_device(o.device, with_faults(o.faults));
+    auto opening = with_faults(o.faults);
+    opening.capture = o.pcap;
+    const auto dev = open_device(o.device, opening);
     board emulated(context, dev, o);
     live_line live(context.get_executor(), [&] {
         return human_count(static_cast<double>(emulated.frames())) + " frames sent  retransmits " +
@@ -196,6 +202,7 @@ void add_emulate(CLI::App& app, int& status) {
     options::log(*command, o->log);
     options::json(*command, o->json);
     add_fault_options(*command, o->faults);
+    add_capture_option(*command, o->pcap);
     command->callback([o, &status] { status = emulate(*o); });
 }
 

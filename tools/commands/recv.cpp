@@ -17,6 +17,7 @@ namespace {
 namespace asio = boost::asio;
 
 struct recv_options : receive_options {
+    std::string pcap{};
     std::string device = "soft:127.0.0.2";
     std::string listen = default_rendezvous;
     std::optional<std::uint64_t> sessions{};
@@ -38,7 +39,9 @@ int receive(const recv_options& o) {
     const auto log = std::make_shared<spdlog_sink>(o.log);
     engine.set_log_sink(log);
 
-    const auto dev = open_device(o.device);
+    open_options opening;
+    opening.capture = o.pcap;
+    const auto dev = open_device(o.device, opening);
     auto config = o.receiver(dev);
     config.sessions = o.sessions;
     config.listener.endpoint = listen_endpoint(o.listen);
@@ -75,6 +78,7 @@ void add_recv(CLI::App& app, int& status) {
         ->capture_default_str();
     command->add_option("--sessions", o->sessions, "Ends after so many senders; default: none ends it");
     o->add_to(*command);
+    add_capture_option(*command, o->pcap);
     command->callback([o, &status] { status = receive(*o); });
 }
 

@@ -32,6 +32,12 @@ open_options with_faults(const fault_plan& plan) {
     return o;
 }
 
+void add_capture_option(CLI::App& app, std::string& file) {
+    app.add_option("--pcap", file,
+                   "Write every packet of a soft device into this file; read it with rocio dump")
+        ->option_text("FILE");
+}
+
 void receive_options::add_to(CLI::App& app) {
     options::name(app, name);
     options::gid_index(app, gid_index);

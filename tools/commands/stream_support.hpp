@@ -29,6 +29,8 @@ inline constexpr const char* default_rendezvous = "127.0.0.1:18515";
 void add_fault_options(CLI::App& app, fault_plan& plan);
 /// The plan as open_options; nothing when it does nothing.
 open_options with_faults(const fault_plan& plan);
+/// --pcap: every packet into a file.
+void add_capture_option(CLI::App& app, std::string& file);
 
 /// What recv and demo take for their receiving half.
 struct receive_options {

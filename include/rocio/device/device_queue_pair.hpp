@@ -47,6 +47,14 @@ struct post_outcome {
     errc reason = errc::success;
 };
 
+/// What a queue pair really got, as the device tells it: never less than was asked for. A queue may take even
+/// more before it is full (rdma_rxe), but completions have a place only for what was asked. All zero on
+/// devices that give exactly what was asked for.
+struct device_queue_pair_capacity {
+    std::uint32_t send_depth = 0, receive_depth = 0; ///< Work requests.
+    std::uint32_t max_inline = 0;                    ///< Bytes.
+};
+
 /// What a device counted for one queue pair; absent on devices that do not say.
 struct device_queue_pair_counters {
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
@@ -55,6 +63,10 @@ struct device_queue_pair_counters {
     std::uint64_t rnr_naks_sent = 0, rnr_naks_received = 0;
     std::uint64_t sequence_naks_sent = 0, sequence_naks_received = 0;
     std::uint64_t other_naks_sent = 0, other_naks_received = 0;
+    // UC: what is lost without anybody being told.
+    std::uint64_t psn_gaps = 0, psns_missed = 0, interrupted_messages = 0;
+    std::uint64_t dropped_out_of_message = 0, dropped_without_receive = 0;
+    std::uint64_t dropped_without_access = 0, dropped_bad_length = 0;
 };
 
 class device_queue_pair {
@@ -73,6 +85,7 @@ class device_queue_pair {
     virtual post_outcome post_send(std::span<const send_request> requests) noexcept = 0;
     virtual post_outcome post_receive(std::span<const receive_request> requests) noexcept = 0;
 
+    virtual device_queue_pair_capacity capacity() const noexcept { return {}; }
     virtual bool counters(device_queue_pair_counters& out) const noexcept { return (void)out, false; }
 };
 

@@ -9,6 +9,7 @@
 #include <rocio/io/queue_pair_config.hpp>
 #include <rocio/io/received_message.hpp>
 #include <rocio/types/registered_buffer.hpp>
+#include <rocio/types/remote_buffer.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -97,6 +98,8 @@ class basic_queue_pair {
     error_code close_reason() const { return impl_->close_reason(); }
     /// The last failure with its sentence: why a connection could not be made or ended.
     error_info last_error() const { return impl_->last_error(); }
+    /// The peer as the handshake learned it, with its region for RDMA; empty before async_connect().
+    peer_parameters peer() const { return impl_->peer(); }
     /// What the device counted; false where it does not count.
     bool counters(device_queue_pair_counters& out) const { return impl_->counters(out); }
 
@@ -145,6 +148,46 @@ class basic_queue_pair {
         auto request = request_of(opcode::send_with_immediate, data);
         request.immediate = immediate;
         return initiate_send(request, std::forward<Token>(token));
+    }
+
+    /// Writes into the peer's memory.
+    ///
+    /// Effect: posts one RDMA WRITE of `from` to the first from.size bytes of `to`; the peer's program is not
+    /// told. Preconditions: connected; the peer granted memory_access::remote_write for its region and its
+    /// queue pair. Lifetimes, completion signature, executor, cancellation, thread safety: as async_send().
+    /// When it ends without error the bytes are in the peer's memory (RC), or have left (UC).
+    /// Errors: as async_send(); errc::not_in_region when `from` is longer than `to`;
+    /// errc::remote_access_error or errc::remote_invalid_request when the peer refuses, which ends the
+    /// connection; from a UC peer that refuses there is no answer.
+    template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
+    auto async_write(registered_buffer from, remote_buffer to, Token&& token = default_token_t<Executor>()) {
+        return initiate_remote(request_of(opcode::rdma_write, from), to, std::forward<Token>(token));
+    }
+    /// The same with a few bytes that need no registration; as async_send(inline_bytes).
+    template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
+    auto async_write(inline_bytes from, remote_buffer to, Token&& token = default_token_t<Executor>()) {
+        return initiate_remote(request_of(opcode::rdma_write, from), to, std::forward<Token>(token));
+    }
+    /// Writes into the peer's memory and tells its program by 32 bits of immediate data (host order).
+    ///
+    /// Effect: posts one RDMA WRITE with immediate: it uses up one receive of the peer, which ends with
+    /// received_message::by_write, the number and the length written. Everything else as async_write().
+    template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
+    auto async_write_with_immediate(registered_buffer from, remote_buffer to, std::uint32_t immediate,
+                                    Token&& token = default_token_t<Executor>()) {
+        auto request = request_of(opcode::rdma_write_with_immediate, from);
+        request.immediate = immediate;
+        return initiate_remote(request, to, std::forward<Token>(token));
+    }
+    /// Reads the peer's memory.
+    ///
+    /// Effect: posts one RDMA READ of the first into.size bytes of `from`. Preconditions: connected, RC; the
+    /// peer granted memory_access::remote_read for its region and its queue pair. Lifetimes: the bytes of
+    /// `into` must stay registered (memory_access::local_write) and belong to the device until the
+    /// completion. Everything else as async_write(); UC queue pairs answer errc::not_supported.
+    template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
+    auto async_read(registered_buffer into, remote_buffer from, Token&& token = default_token_t<Executor>()) {
+        return initiate_remote(request_of(opcode::rdma_read, into), from, std::forward<Token>(token));
     }
 
     /// Receives one message.
@@ -237,9 +280,16 @@ class basic_queue_pair {
         return r;
     }
     template <class Token>
-    auto initiate_send(const send_request& request, Token&& token) {
+    auto initiate_send(const send_request& request, Token&& token, errc refusal = errc::success) {
         return asio::async_initiate<Token, void(error_code)>(initiate<detail::send_operation>{executor_},
-                                                             token, impl_, request);
+                                                             token, impl_, request, refusal);
+    }
+    template <class Token>
+    auto initiate_remote(send_request request, const remote_buffer& where, Token&& token) {
+        request.remote_address = where.address;
+        request.remote_key = where.key;
+        return initiate_send(request, std::forward<Token>(token),
+                             request.length() > where.size ? errc::not_in_region : errc::success);
     }
 
     Executor executor_;

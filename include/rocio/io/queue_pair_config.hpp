@@ -5,6 +5,7 @@
 #include <rocio/types/gid.hpp>
 #include <rocio/types/memory_access.hpp>
 #include <rocio/types/mtu.hpp>
+#include <rocio/types/remote_buffer.hpp>
 #include <rocio/types/rnr_timer.hpp>
 
 #include <cstdint>
@@ -22,12 +23,14 @@ struct queue_pair_config {
     std::optional<std::uint32_t> gid_index{}; ///< Default: chosen by choose_gid() for `peer_address`.
     std::optional<gid> peer_address{};        ///< Helps the choice of the GID.
     memory_access remote_access = memory_access::local_read; ///< What the peer may do; default nothing.
-    std::optional<mtu> path_mtu{};                           ///< Default: the port's active MTU.
-    ack_timeout timeout{};                                   ///< 67 ms.
-    rnr_timer min_rnr_timer{};    ///< 0.64 ms: what we tell a sender that finds no receive posted.
-    std::uint8_t retry_count = 7; ///< 0..7; 7 means seven.
-    std::uint8_t rnr_retry = 7;   ///< 0..7; 7 means endless.
-    std::uint8_t hop_limit = 64;  ///< 1..255.
+    /// Told to the peer at async_connect(): memory_region::remote() of what it may write or read.
+    remote_region region{};
+    std::optional<mtu> path_mtu{}; ///< Default: the port's active MTU.
+    ack_timeout timeout{};         ///< 67 ms.
+    rnr_timer min_rnr_timer{};     ///< 0.64 ms: what we tell a sender that finds no receive posted.
+    std::uint8_t retry_count = 7;  ///< 0..7; 7 means seven.
+    std::uint8_t rnr_retry = 7;    ///< 0..7; 7 means endless.
+    std::uint8_t hop_limit = 64;   ///< 1..255.
     std::uint8_t traffic_class = 0;
 };
 

@@ -19,10 +19,11 @@ class device_core;
 }
 
 struct soft_device_config {
-    std::string address{};            ///< "127.0.0.2": numeric, on one of this machine's interfaces.
+    std::string address{};            ///< "127.0.0.2", "::1": numeric, on one of this machine's interfaces.
     std::uint16_t udp_port = 4791;    ///< 0: any free port.
     std::uint32_t receive_buffer = 0; ///< Bytes the kernel may hold for us; 0: the system's default.
     std::optional<fault_plan> faults{};
+    std::string capture{}; ///< File for every packet sent and received (pcap_link); empty: none.
 };
 
 /// RoCEv2 in user space on one UDP socket: needs no NIC, no kernel module and no root, and talks to NICs,

@@ -9,19 +9,20 @@
 namespace rocio::soft {
 
 struct udp_link_config {
-    gid address{};                    ///< IPv4-mapped, on one of this machine's interfaces.
+    gid address{};                    ///< On one of this machine's interfaces; IPv4-mapped: IPv4.
     std::uint16_t port = 4791;        ///< 0: any free port.
     std::uint32_t receive_buffer = 0; ///< Bytes in the kernel's count; 0: the system's default.
 };
 
 /// One unconnected UDP socket. Linux gives a datagram of such a socket the IP id 0 when IP_PMTUDISC_DO is
 /// set, which is what makes an ICRC over IPv4 computable in user space (captures peer_sock_*). Datagrams
-/// carry no UDP checksum, as RoCEv2 asks (annex A17.3.2).
+/// carry no UDP checksum, as RoCEv2 asks (annex A17.3.2). Over IPv6 there is no id.
 class udp_link final : public link {
   public:
-    /// Errors: errc::not_supported (IPv6), errc::address_not_available, errc::address_in_use,
-    /// errc::address_in_use_by_kernel (rdma_rxe), errc::limit_exceeded (receive_buffer above what the system
-    /// grants), and the system's own for a port this user may not bind or a process without descriptors.
+    /// Errors: errc::invalid_argument (no unicast address), errc::address_not_available,
+    /// errc::address_in_use, errc::address_in_use_by_kernel (rdma_rxe), errc::limit_exceeded (receive_buffer
+    /// above what the system grants), and the system's own for a port this user may not bind or a process
+    /// without descriptors.
     static error_info open(const udp_link_config& config, std::unique_ptr<udp_link>& out);
     ~udp_link() override;
 

@@ -3,23 +3,16 @@
 #include <rocio/types/ack_timeout.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/gid.hpp>
-#include <rocio/types/memory_key.hpp>
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/psn.hpp>
 #include <rocio/types/qpn.hpp>
+#include <rocio/types/remote_buffer.hpp>
 #include <rocio/types/rnr_timer.hpp>
 
 #include <cstdint>
 #include <optional>
 
 namespace rocio {
-
-/// A memory region as the peer sees it.
-struct remote_region {
-    std::uint64_t address = 0; ///< Where RDMA addresses start (iova).
-    std::uint64_t length = 0;  ///< Bytes.
-    rkey key{};
-};
 
 /// How a peer packs slot (or page) and PSN into the 32-bit immediate of its WRITEs.
 struct immediate_layout {

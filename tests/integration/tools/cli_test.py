@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Drives the rocio command as a person would: demo, recv and emulate as processes, bad input, kills.
 
-usage: cli_test.py ROCIO [unittest arguments]
+usage: cli_test.py ROCIO [unittest arguments] [--count N]   (N: repetitions of the class Soak)
 """
 import json
 import os
@@ -11,10 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 import unittest
 import urllib.request
 
 ROCIO = None
+COUNT = 1
 DEADLINE = 60  # of any one command; the sanitizers and a busy machine are slow
 FIFTEEN = """fpga_ip fpga_gid host_qpn host_gid host_ip mr_addr mr_rkey rx_frame_count rx_byte_count max_payload
 rx_queue_depth host_rq_psn host_sq_psn fpga_qpn fpga_lkey""".split()
@@ -193,7 +196,7 @@ class BadInput(unittest.TestCase):
             self.assertIn(word, lines[0])
 
     def test_unknown_device(self):
-        self.assert_one_line(run("recv", "--device", "mlx5_9"), "mlx5_9", "libibverbs")
+        self.assert_one_line(run("recv", "--device", "mlx5_9"), "mlx5_9", "soft:127.0.0.2")
         self.assert_one_line(run("recv", "--device", "soft:300.1.1.1"), "300.1.1.1")
         self.assert_one_line(run("recv", "--device", "soft:203.0.113.9"), "203.0.113.9")
 
@@ -247,9 +250,102 @@ class BadInput(unittest.TestCase):
         self.assertEqual(last_json(out)["frames"], 500)
 
 
+class Soak(unittest.TestCase):
+    """Repeated COUNT times, each time with other numbers."""
+
+    def test_demo_under_drawn_faults_loses_nothing(self):
+        for seed in range(1, COUNT + 1):
+            draw = random.Random(seed)
+            faults = [w for o in ("--drop", "--reorder", "--duplicate", "--corrupt")
+                      for w in (o, f"{draw.uniform(0, 0.03):.4f}")]
+            size = ["--payload", str(draw.choice((64, 100, 1024, 4096, 9000))), "--depth", str(draw.choice((8, 64, 256)))]
+            with self.subTest(faults=faults, size=size):
+                result = run("demo", "--seconds", "0.5", *faults, *size, "--seed", str(seed), "--json")
+                self.assertEqual(result.returncode, 0, result.stderr)
+                report = last_json(result.stdout)
+                self.assertGreater(report["frames"], 0)
+                self.assertEqual([report[k] for k in ("lost", "duplicated", "corrupt")], [0, 0, 0])
+
+    def test_sender_killed_at_any_moment_is_missed_and_the_next_is_served(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--json")
+        draw = random.Random(1)
+        with recv:
+            for _ in range(COUNT):
+                with Process("emulate", "--device", theirs, "--peer", where) as victim:
+                    time.sleep(draw.uniform(0, 0.3))  # the moment is the subject, not a synchronisation
+                    victim.process.kill()
+                sent = run("emulate", "--device", theirs, "--peer", where, "--count", "100", "--json")
+                self.assertEqual(sent.returncode, 0, sent.stderr)
+            recv.process.send_signal(signal.SIGINT)
+            code, out, err = recv.finish()
+            self.assertEqual(code, 0, err)
+            report = last_json(out)
+            self.assertGreaterEqual(report["frames"], 100 * COUNT)
+            self.assertEqual([report[k] for k in ("duplicated", "corrupt")], [0, 0])
+
+
+class Dump(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = os.path.join(self.folder.name, "stream.pcap")
+
+    def capture(self):
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--pcap", self.file)
+        with recv:
+            sent = run("emulate", "--device", theirs, "--peer", where, "--count", "20", "--payload", "1024")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            self.assertEqual(recv.finish()[0], 0)
+
+    def test_a_capture_reads_back_with_good_icrcs(self):
+        self.capture()
+        result = run("dump", self.file, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        counts = last_json(result.stdout)
+        self.assertGreaterEqual(counts["packets"], 21)
+        self.assertEqual([counts[k] for k in ("bad_icrc", "malformed", "cut")], [0, 0, 0])
+        self.assertIn("RC_SEND_ONLY_WITH_IMMEDIATE", result.stdout)
+        self.assertIn("[ICRC ok]", result.stdout)
+
+    def test_wireshark_agrees(self):
+        self.capture()
+        fields = ["-e", "infiniband.bth.opcode", "-e", "infiniband.invariant.crc.status", "-e", "ip.checksum.status"]
+        result = subprocess.run(["tshark", "-r", self.file, "-o", "ip.check_checksum:TRUE", "-T", "fields", *fields],
+                                capture_output=True, text=True, timeout=DEADLINE)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [l.split("\t") for l in result.stdout.splitlines()]
+        self.assertGreaterEqual(len(lines), 21)
+        for opcode, _, checksum in lines:
+            self.assertIn(opcode, ("5", "17"))
+            self.assertEqual(checksum, "1")
+
+    def test_one_flipped_bit_is_found_and_costs_the_exit_status(self):
+        self.capture()
+        with open(self.file, "r+b") as file:
+            file.seek(24 + 16 + 14 + 20 + 8 + 12 + 4 + 7)  # inside the first packet's payload
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 0x10]))
+        result = run("dump", self.file, "--bad", "--json")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(last_json(result.stdout)["bad_icrc"], 1)
+        self.assertEqual(len([l for l in result.stdout.splitlines() if "ICRC BAD" in l]), 1)
+
+    def test_what_is_no_capture_gets_one_line(self):
+        with open(self.file, "wb") as file:
+            file.write(os.urandom(100))
+        for name in (self.file, "/no/such.pcap"):
+            result = run("dump", name)
+            self.assertEqual(result.returncode, 1)
+            self.assertEqual(len(result.stderr.splitlines()), 1)
+            self.assertIn(name, result.stderr)
+
+
 class Help(unittest.TestCase):
     def test_every_command_has_help(self):
-        for command in ([], ["devices"], ["recv"], ["emulate"], ["demo"], ["bench"]):
+        for command in ([], ["devices"], ["recv"], ["emulate"], ["demo"], ["bench"], ["dump"]):
             result = run(*command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("--help", result.stdout)
@@ -268,4 +364,8 @@ class Help(unittest.TestCase):
 
 if __name__ == "__main__":
     ROCIO = sys.argv.pop(1)
+    if "--count" in sys.argv:
+        at = sys.argv.index("--count")
+        COUNT = int(sys.argv[at + 1])
+        del sys.argv[at:at + 2]
     unittest.main(verbosity=2)

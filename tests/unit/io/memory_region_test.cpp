@@ -104,7 +104,7 @@ TEST_P(buffer_outside, is_refused_with_both_numbers) {
     error_code ec;
     EXPECT_EQ(region.buffer(offset, size, ec).data, nullptr);
     EXPECT_EQ(ec, errc::not_in_region);
-    const auto e = failure_of([&] { (void)region.buffer(offset, size); });
+    const auto e = failure_of([&, from = offset, n = size] { (void)region.buffer(from, n); });
     EXPECT_EQ(e.code, errc::not_in_region);
     EXPECT_THAT(e.text,
                 ::testing::AllOf(::testing::HasSubstr(std::to_string(offset)),

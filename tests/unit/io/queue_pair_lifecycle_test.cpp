@@ -388,7 +388,6 @@ TEST_F(queue_pair_lifecycle, leaves_nothing_behind_whatever_call_fails) {
     const auto bring_up = [&]() -> error_info {
         try {
             queue_pair qp(context, dev);
-            recorder<received_message> unused;
             local_parameters ours;
             if (auto e = qp.as_connectable()->prepare(ours)) return e;
             return connect_to(qp, qpn{script_peer});

@@ -29,6 +29,27 @@ TEST(OpenDevice, RefusesAnEmptyName) {
 
 class VerbsName : public ::testing::TestWithParam<const char*> {};
 
+#if ROCIO_HAS_VERBS
+TEST_P(VerbsName, OfADeviceThatIsNotThereSaysWhatIsMissing) {
+    const error_info error = open_error(GetParam());
+    EXPECT_THAT(error.code, AnyOf(error_code(errc::no_devices), error_code(errc::device_not_found)));
+    EXPECT_THAT(error.text, AllOf(HasSubstr(GetParam()), HasSubstr("soft:127.0.0.2")));
+    EXPECT_THAT(error.text, AnyOf(HasSubstr("No RDMA devices found"), HasSubstr("not found")));
+}
+
+TEST_P(VerbsName, TakesNoneOfASoftDevicesOptions) {
+    EXPECT_EQ(open_error(GetParam(), {.faults = fault_plan{.drop = 0.5}}).code, errc::not_supported);
+    const error_info error = open_error(GetParam(), {.receive_buffer = 4096});
+    EXPECT_EQ(error.code, errc::not_supported);
+    EXPECT_THAT(error.text, HasSubstr("receive_buffer"));
+}
+
+TEST(ListDevices, ListsSystemDevicesOrSaysWhyThereAreNone) {
+    const auto all = list_devices();
+    const bool any = std::any_of(all.begin(), all.end(), [](const auto& d) { return d.kind == "verbs"; });
+    EXPECT_EQ(why_no_verbs_devices().empty(), any) << why_no_verbs_devices();
+}
+#else
 TEST_P(VerbsName, SaysThatLibibverbsIsNeeded) {
     const error_info error = open_error(GetParam());
     EXPECT_EQ(error.code, errc::verbs_not_built);
@@ -38,8 +59,13 @@ TEST_P(VerbsName, SaysThatLibibverbsIsNeeded) {
     EXPECT_THAT(error.text, AnyOf(HasSubstr("No RDMA devices found"), HasSubstr("not found")));
 }
 
+TEST(ListDevices, SaysThatSystemDevicesAreNotInThisBuild) {
+    EXPECT_THAT(why_no_verbs_devices(), HasSubstr("ROCIO_VERBS=ON"));
+}
+#endif
+
 INSTANTIATE_TEST_SUITE_P(OpenDevice, VerbsName,
-                         ::testing::Values("mlx5_0", "rxe0", "no-such.device", "SOFT"));
+                         ::testing::Values("mlx5_97", "rxe98", "no-such.device", "SOFT"));
 
 TEST(OpenDevice, SaysThatANameNoDeviceCanHaveIsNotFound) {
     for (const std::string& name : {std::string("two words"), std::string("eth0/1"), std::string(64, 'x')}) {
@@ -51,18 +77,19 @@ TEST(OpenDevice, SaysThatANameNoDeviceCanHaveIsNotFound) {
 
 TEST(OpenDevice, PassesOnWhatIsWrongWithASoftName) {
     EXPECT_EQ(open_error("soft:").code, errc::invalid_device_name);
-    EXPECT_EQ(open_error("soft:[::1]").code, errc::not_supported);
+    EXPECT_EQ(open_error("soft:[ff02::1]").code, errc::invalid_argument);
+    EXPECT_EQ(open_error("soft:[2001:db8::77]").code, errc::address_not_available);
     EXPECT_EQ(open_error("soft:127.0.0.2", {.faults = fault_plan{.drop = 7}}).code, errc::invalid_argument);
 }
 
 TEST(OpenDevice, TheThrowingFormThrowsTheSameSentence) {
-    const std::string text = open_error("mlx5_0").text;
+    const error_info error = open_error("mlx5_97");
     try {
-        open_device("mlx5_0");
+        open_device("mlx5_97");
         FAIL() << "nothing was thrown";
     } catch (const exception& e) {
-        EXPECT_EQ(e.code(), errc::verbs_not_built);
-        EXPECT_EQ(e.what(), text);
+        EXPECT_EQ(e.code(), error.code);
+        EXPECT_EQ(e.what(), error.text);
     }
 }
 

@@ -2,6 +2,7 @@
 #include "registered_memory.hpp"
 
 #include <rocio/transport/rc_queue_pair.hpp>
+#include <rocio/transport/uc_queue_pair.hpp>
 
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ class rc_allocation : public testing::Test {
     }
 
     static void connect(transport::queue_pair& qp, psn send_from, psn receive_from) {
-        EXPECT_EQ(qp.to_init(), errc::success);
+        EXPECT_EQ(qp.to_init(memory_access::remote_write | memory_access::remote_read), errc::success);
         EXPECT_EQ(qp.to_rtr({qpn{1}, mtu::b1024, receive_from, rnr_timer{1}}), errc::success);
         transport::send_path path;
         path.first = send_from;
@@ -92,11 +93,14 @@ class rc_allocation : public testing::Test {
                 const receive_request r{{0, 0, round}, to};
                 right->post_receive({&r, 1});
             }
-            if (posted < messages) {
+            if (posted < 2 * messages) { // not all of them complete at the other side
                 send_request s;
                 s.buffer = from.first(posted % 3000);
-                s.inlined = posted % 5 == 0;
+                s.op = operations[posted % std::size(operations)];
+                s.inlined = s.op == opcode::send && posted % 5 == 0;
                 s.inline_data = inlined;
+                s.remote_address = remote_address;
+                s.remote_key = rkey{remote.key()};
                 posted += static_cast<std::uint32_t>(left->post_send({&s, 1}).accepted);
             }
             move(*left, *right, losing && round % 7 == 0);
@@ -112,6 +116,12 @@ class rc_allocation : public testing::Test {
 
     transport::memory_region_table regions;
     registered_memory memory{regions, 16'384};
+    static constexpr std::uint64_t remote_address = 0x5000;
+    static constexpr opcode operations[] = {opcode::send, opcode::rdma_write, opcode::rdma_read,
+                                            opcode::send_with_immediate, opcode::rdma_write_with_immediate};
+    registered_memory remote{
+        regions, 3000, memory_access::local_write | memory_access::remote_write | memory_access::remote_read,
+        remote_address};
     std::unique_ptr<transport::queue_pair> left = transport::make_rc_queue_pair({qpn{1}}, regions);
     std::unique_ptr<transport::queue_pair> right = transport::make_rc_queue_pair({qpn{1}}, regions);
     transport::time_point now{1h};
@@ -132,6 +142,34 @@ TEST_F(rc_allocation, is_none_under_loss_retry_and_not_ready) {
     EXPECT_EQ(counter.allocations(), 0U);
     EXPECT_GT(left->counters().retransmitted_packets, 0U);
     EXPECT_GT(left->counters().rnr_naks_received, 0U);
+}
+
+TEST_F(rc_allocation, is_none_for_an_unreliable_connection) {
+    left = transport::make_uc_queue_pair({qpn{1}}, regions);
+    right = transport::make_uc_queue_pair({qpn{1}}, regions);
+    connect(*left, psn{0xFFFF00}, psn{5});
+    connect(*right, psn{5}, psn{0xFFFF00});
+    const registered_buffer from = memory.take(3000);
+    const registered_buffer to = memory.take(3000);
+    const allocation_counter counter;
+    std::size_t received = 0;
+    for (std::uint32_t i = 0; i < 2000; ++i) {
+        const receive_request r{{0, 0, i}, to};
+        right->post_receive({&r, 1});
+        send_request s;
+        s.op = i % 2 == 0 ? opcode::send : opcode::rdma_write_with_immediate;
+        s.buffer = from.first(i);
+        s.remote_address = remote_address;
+        s.remote_key = rkey{remote.key()};
+        left->post_send({&s, 1});
+        while (move(*left, *right, i % 7 == 0) != 0) {
+        }
+        left->poll(completions);
+        received += right->poll(completions);
+    }
+    EXPECT_EQ(counter.allocations(), 0U);
+    EXPECT_GT(received, 1000U);
+    EXPECT_GT(right->counters().psn_gaps, 0U);
 }
 
 TEST_F(rc_allocation, is_none_in_the_error_state) {

@@ -142,17 +142,27 @@ TEST(rc_hostile,
 }
 
 /// Any opcode, PSNs near the expected one, any length, any syndrome.
-test_packet random_packet(std::mt19937& random, std::uint32_t next_in, std::uint32_t next_out) {
+test_packet random_packet(std::mt19937& random, std::uint32_t next_in, std::uint32_t next_out,
+                          std::uint32_t key) {
     const auto pick = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
     for (;;) {
         const wire::opcode op(static_cast<std::uint8_t>(random() % 0x18));
         if (!op.known()) continue;
-        const std::uint32_t near = op == wire::rc::acknowledge ? next_out : next_in;
+        const std::uint32_t near = packet(op, 0).is_answer() ? next_out : next_in;
         test_packet p = packet(op, (near + (pick(4) == 0 ? pick(6) - 3 : 0)) & psn::mask);
         p.ask = pick(2) == 0;
         p.answer = {static_cast<std::uint8_t>(pick(3) == 0 ? pick(256) : 0x1F), pick(100)};
         static constexpr std::uint32_t lengths[] = {0, 1, 3, 255, 256, 257, 300};
         if (op.has_payload()) p = p.carrying(1, 0, lengths[pick(7)]);
+        static constexpr std::uint64_t addresses[] = {0,
+                                                      remote_base - 1,
+                                                      remote_base,
+                                                      remote_base + 100,
+                                                      remote_base + remote_bytes - 256,
+                                                      ~std::uint64_t{0}};
+        const std::uint32_t whole =
+            pick(3) == 0 ? 256 + pick(1000) : static_cast<std::uint32_t>(p.payload.size());
+        if (op.has_reth()) p = p.at(addresses[pick(6)], pick(8) == 0 ? key + 1 : key, whole);
         return p;
     }
 }
@@ -162,19 +172,24 @@ class rc_hostile_stream : public testing::TestWithParam<unsigned> {};
 TEST_P(rc_hostile_stream, completes_every_work_request_once_and_writes_only_into_receives) {
     std::mt19937 random(GetParam());
     for (int connection = 0; connection < 300; ++connection) {
-        auto e = rts_endpoint();
+        auto e = rts_endpoint(connection % 2 == 0 ? rc_endpoint_options{} : open_to_peer());
+        registered_memory closed(e->regions(), 1024, memory_access::local_write, remote_base + remote_bytes);
         constexpr std::uint32_t receives = 6;
         constexpr std::uint32_t sends = 6;
         for (std::uint32_t n = 0; n < receives; ++n) {
             e->receive(n, 400);
             e->memory().take(100); // must stay untouched
         }
-        for (std::uint32_t n = 0; n < sends; ++n) e->send(100 + n, 300);
+        constexpr opcode ops[] = {opcode::send, opcode::rdma_read, opcode::rdma_write};
+        for (std::uint32_t n = 0; n < sends; ++n) {
+            e->post(e->make_rdma(ops[n % 3], 100 + n, 300, 0x9000, 5));
+            e->memory().take(100);
+        }
         std::uint32_t next_in = 0;
         for (int i = 0; i < 60; ++i) {
             for (const test_packet& p : e->take_packets())
                 if (p.is_answer() && p.answer.syndrome == 0x1F) next_in = (p.index + 1) & psn::mask;
-            e->deliver(random_packet(random, next_in, static_cast<std::uint32_t>(random() % 12)));
+            e->deliver(random_packet(random, next_in, static_cast<std::uint32_t>(random() % 12), e->key()));
             if (random() % 8 == 0) e->wait_for_deadline();
         }
         e->qp().to_error();
@@ -184,9 +199,43 @@ TEST_P(rc_hostile_stream, completes_every_work_request_once_and_writes_only_into
             const std::byte* behind = e->received(n).data() + 400;
             for (int i = 0; i < 100; ++i) ASSERT_EQ(behind[i], std::byte{0});
         }
+        for (std::uint32_t n = 100; n < 100 + sends; ++n)
+            for (int i = 0; i < 100; ++i) ASSERT_EQ(e->sent(n).data()[300 + i], std::byte{0});
+        for (const std::byte b : closed.bytes()) ASSERT_EQ(b, std::byte{0});
     }
 }
 
+class uc_hostile_stream : public testing::TestWithParam<unsigned> {};
+
+TEST_P(uc_hostile_stream, completes_every_receive_once_and_says_nothing) {
+    std::mt19937 random(GetParam());
+    for (int connection = 0; connection < 300; ++connection) {
+        auto e = rts_endpoint(unreliable());
+        registered_memory closed(e->regions(), 1024, memory_access::local_write, remote_base + remote_bytes);
+        for (std::uint32_t n = 0; n < 6; ++n) {
+            e->receive(n, 400);
+            e->memory().take(100); // must stay untouched
+        }
+        std::uint32_t next_in = 0;
+        std::uint64_t delivered = 0;
+        for (int i = 0; i < 100; ++i) {
+            test_packet p = random_packet(random, next_in, 0, e->key());
+            if (p.op.value() > 0x0B) continue;
+            e->deliver(p.on_uc());
+            next_in = (p.index + 1) & psn::mask;
+            ++delivered;
+        }
+        EXPECT_EQ(e->qp().counters().packets_received, delivered);
+        EXPECT_TRUE(e->take_packets().empty());
+        e->qp().to_error();
+        ASSERT_EQ(e->poll_all().size(), 6U);
+        for (std::uint32_t n = 0; n < 6; ++n)
+            for (int i = 0; i < 100; ++i) ASSERT_EQ(e->received(n).data()[400 + i], std::byte{0});
+        for (const std::byte b : closed.bytes()) ASSERT_EQ(b, std::byte{0});
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(seeds, uc_hostile_stream, testing::Range(1U, 4U));
 INSTANTIATE_TEST_SUITE_P(seeds, rc_hostile_stream, testing::Range(1U, 6U));
 
 } // namespace

@@ -181,15 +181,21 @@ TEST(rc_post, gives_the_place_of_an_unsignalled_send_back_when_it_is_acknowledge
     EXPECT_FALSE(e->qp().has_completions());
 }
 
-TEST(rc_post, refuses_operations_it_does_not_offer) {
-    for (const opcode op : {opcode::rdma_write, opcode::rdma_write_with_immediate, opcode::rdma_read}) {
-        for (auto& e : {rts_endpoint(), error_endpoint()}) {
-            send_request r = e->make_send(1, 10);
-            r.op = op;
-            EXPECT_EQ(e->post(r).reason, errc::not_supported);
-            EXPECT_EQ(e->post(r).accepted, 0U);
-        }
+TEST(rc_post, refuses_an_inlined_read) {
+    for (auto& e : {rts_endpoint(), error_endpoint()}) {
+        send_request r = e->make_send(1, 10);
+        r.op = opcode::rdma_read;
+        r.inlined = true;
+        EXPECT_EQ(e->post(r).reason, errc::invalid_argument);
+        EXPECT_EQ(e->post(r).accepted, 0U);
     }
+}
+
+TEST(uc_post, refuses_a_read) {
+    auto e = rts_endpoint(unreliable());
+    const send_request r = e->make_rdma(opcode::rdma_read, 1, 10, remote_base, 1);
+    EXPECT_EQ(e->post(r).reason, errc::not_supported);
+    EXPECT_EQ(e->post(r).accepted, 0U);
 }
 
 TEST(rc_post, refuses_what_is_too_long) {
@@ -213,9 +219,10 @@ TEST(rc_post, stops_at_the_first_bad_request_of_a_chain) {
     std::vector<send_request> chain;
     for (std::uint32_t n = 1; n <= 8; ++n) chain.push_back(e->make_send(n, 10));
     chain[4].op = opcode::rdma_read;
+    chain[4].inlined = true;
     const auto result = e->qp().post_send(chain);
     EXPECT_EQ(result.accepted, 4U);
-    EXPECT_EQ(result.reason, errc::not_supported);
+    EXPECT_EQ(result.reason, errc::invalid_argument);
     EXPECT_EQ(e->take_packets().size(), 4U);
 }
 

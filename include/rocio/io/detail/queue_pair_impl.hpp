@@ -23,13 +23,15 @@ namespace detail {
 class send_operation : public async::operation<> {
   public:
     send_request request;
+    errc refusal; ///< Why it must not be posted.
     bool cancelled = false;
 
     /// Copies the inline bytes, for an operation that is posted later. False: no memory.
     bool keep_inline_data(async::operation_memory& memory) noexcept;
 
   protected:
-    send_operation(function f, const send_request& r) noexcept : operation(f), request(r) {}
+    send_operation(function f, const send_request& r, errc no) noexcept
+        : operation(f), request(r), refusal(no) {}
     ~send_operation();
 
   private:
@@ -79,6 +81,7 @@ class queue_pair_impl final : public completion_sink,
     queue_pair_state state() const noexcept;
     error_code close_reason() const;
     error_info last_error() const;
+    peer_parameters peer() const;
     bool counters(device_queue_pair_counters& out) const;
 
     post_outcome post_send(std::span<const send_request> requests) noexcept;
@@ -153,6 +156,7 @@ class queue_pair_impl final : public completion_sink,
     std::unique_ptr<liveness> watch_;
     error_code close_reason_{};
     error_info last_error_{};
+    peer_parameters peer_{};
     asio::steady_timer drain_timer_;
     std::uint32_t drain_round_ = 0; ///< Tells the drain in progress from those before.
     bool draining_ = false;

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <rocio/types/work_request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+namespace rocio::verbs {
+
+/// Work requests as verbs wants them: a linked list with one scatter-gather element each, made once and
+/// filled anew for every post, so that posting allocates nothing. Request is ibv_send_wr or ibv_recv_wr.
+template <class Request>
+class work_request_chain {
+  public:
+    explicit work_request_chain(std::size_t size) : requests_(size), elements_(size) {
+        for (std::size_t i = 0; i < size; ++i) {
+            requests_[i].sg_list = &elements_[i];
+            requests_[i].next = i + 1 < size ? &requests_[i + 1] : nullptr;
+        }
+    }
+    work_request_chain(const work_request_chain&) = delete;
+    work_request_chain& operator=(const work_request_chain&) = delete;
+
+    std::size_t size() const noexcept { return requests_.size(); }
+    Request& operator[](std::size_t i) noexcept { return requests_[i]; }
+
+    /// An empty element is none at all: some providers look its key up.
+    void point(std::size_t i, const void* data, std::uint32_t length, std::uint32_t key) noexcept {
+        elements_[i] = {reinterpret_cast<std::uintptr_t>(data), length, key};
+        requests_[i].num_sge = length != 0 ? 1 : 0;
+    }
+
+    /// Hands the first `count` (1..size()) to post(Request* first, Request** bad), which gives 0 or an error;
+    /// gives how many were accepted. A provider that fails without naming a request took none.
+    template <class Post>
+    std::size_t post(std::size_t count, int& result, Post&& call) noexcept {
+        Request* const last = &requests_[count - 1];
+        Request* const rest = last->next;
+        Request* bad = nullptr;
+        last->next = nullptr;
+        result = call(requests_.data(), &bad);
+        last->next = rest;
+        if (result == 0) return count;
+        return bad == nullptr ? 0 : static_cast<std::size_t>(bad - requests_.data());
+    }
+
+  private:
+    std::vector<Request> requests_;
+    std::vector<ibv_sge> elements_;
+};
+
+using send_chain = work_request_chain<ibv_send_wr>;
+using receive_chain = work_request_chain<ibv_recv_wr>;
+
+/// Immediates go from host to network order here, and nowhere else.
+void fill(send_chain& chain, std::size_t i, const send_request& request) noexcept;
+void fill(receive_chain& chain, std::size_t i, const receive_request& request) noexcept;
+
+} // namespace rocio::verbs

@@ -1,0 +1,6 @@
+# All that a case can use.
+# shellcheck shell=bash source-path=SCRIPTDIR
+source /rocio/devices.sh
+source /rocio/processes.sh
+source /rocio/pingpong.sh
+source /rocio/stream.sh
