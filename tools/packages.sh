@@ -10,7 +10,7 @@ if [[ $(uname -m) == x86_64 ]]; then
 fi
 # shellcheck disable=SC2034 # for tools/check
 ROCIO_TEST_NEEDS=("${ROCIO_BUILD_NEEDS[@]}" gtest gmock benchmark ccache clang clang-tidy clang-format fuzzer
-    valgrind git curl jq python3 "${ROCIO_GUEST_NEEDS[@]}")
+    valgrind git curl jq python3 tshark "${ROCIO_GUEST_NEEDS[@]}")
 
 rocio_has_command() { command -v "$1" >/dev/null 2>&1; }
 rocio_has_module() { rocio_has_command pkg-config && pkg-config --exists "$1"; }

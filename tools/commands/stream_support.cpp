@@ -121,6 +121,7 @@ void end_of_run::fire() {
 
 void end_of_run::cancel() {
     signals_.cancel();
+    signals_.clear(); // the next signal ends a program whose end hangs
     timer_.cancel();
 }
 

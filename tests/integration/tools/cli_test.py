@@ -97,6 +97,13 @@ class Demo(unittest.TestCase):
         self.assert_right(report)
         self.assertGreater(report["retransmits"], 0)
 
+    def test_ends_after_so_many_frames(self):
+        result = run("demo", "--count", "1000", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        report = last_json(result.stdout)
+        self.assert_right(report)
+        self.assertEqual(report["frames"], 1000)
+
     def test_status_shows_the_fifteen_variables_and_growing_counters(self):
         with Process("demo", "--seconds", "30", "--json") as demo:
             url = demo.wait_for(r"status (http://\S+)").group(1)
@@ -311,7 +318,7 @@ class Dump(unittest.TestCase):
 
     def test_wireshark_agrees(self):
         self.capture()
-        fields = ["-e", "infiniband.bth.opcode", "-e", "infiniband.invariant.crc.status", "-e", "ip.checksum.status"]
+        fields = ["-e", "infiniband.bth.opcode", "-e", "infiniband.bth.psn", "-e", "ip.checksum.status"]
         result = subprocess.run(["tshark", "-r", self.file, "-o", "ip.check_checksum:TRUE", "-T", "fields", *fields],
                                 capture_output=True, text=True, timeout=DEADLINE)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -4,3 +4,4 @@ source /rocio/devices.sh
 source /rocio/processes.sh
 source /rocio/pingpong.sh
 source /rocio/stream.sh
+source /rocio/interop.sh
