@@ -141,9 +141,9 @@ void completion_engine::schedule_turn(schedule how) noexcept {
     auto run = [this] { turn(); };
     fixed_handler<decltype(run)> handler{&parts_->turn_memory, run};
     if (how == schedule::defer)
-        asio::defer(context_, std::move(handler));
+        asio::defer(context_, handler);
     else
-        asio::post(context_, std::move(handler));
+        asio::post(context_, handler);
 }
 
 void completion_engine::shutdown() noexcept {

@@ -18,8 +18,6 @@ namespace rocio::detail {
 
 namespace {
 
-using boost::asio::ip::tcp;
-
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds first_pause{50};
 constexpr std::chrono::milliseconds longest_pause{400};

@@ -1,5 +1,7 @@
 // The engine with the soft device: a context each, which end when they have nothing left to do.
 
+#include "test_device.hpp"
+
 #include <rocio/io/busy_poll_context.hpp>
 #include <rocio/io/memory_region.hpp>
 #include <rocio/io/queue_pair.hpp>
@@ -22,7 +24,7 @@ namespace {
 struct endpoint {
     endpoint(const std::string& address, polling_policy policy)
         : context(policy),
-          dev(open_device("soft:" + address)),
+          dev(open_device(test_device("soft:" + address))),
           memory(dev, 4096),
           pair(std::in_place, context, dev) {}
 

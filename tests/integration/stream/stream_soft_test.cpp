@@ -1,3 +1,5 @@
+#include "test_device.hpp"
+
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/io/memory_region.hpp>
 #include <rocio/open/open_device.hpp>
@@ -29,7 +31,7 @@ void rethrow(std::exception_ptr failure) {
 /// A sender: `count` frames whose first four bytes are their number, on channel number % channels + 1.
 struct sender {
     sender(asio::io_context& c, const std::string& device, const open_options& o = {})
-        : context(c), dev(open_device(device, o)), memory(dev, 4096), pair(c, dev) {}
+        : context(c), dev(open_device(test_device(device), o)), memory(dev, 4096), pair(c, dev) {}
 
     asio::awaitable<void> connect(asio::ip::tcp::endpoint where) {
         co_await async_connect(pair, tcp_connector(context, where), use_awaitable);
@@ -60,7 +62,7 @@ std::uint32_t number_in(const frame& f) {
 receive_server_config server_on(const std::string& device, std::uint32_t depth) {
     receive_server_config c;
     c.name = device;
-    c.device = open_device(device);
+    c.device = open_device(test_device(device));
     c.rx_queue_depth = depth;
     return c;
 }
@@ -166,7 +168,7 @@ TEST_F(stream_soft_test, sender_that_goes_away_is_reported_and_the_next_one_is_s
 
 TEST_F(stream_soft_test, two_peers_in_one_process_do_not_mix) {
     constexpr std::uint32_t frames = 500;
-    auto dev = open_device("soft:127.31.3.1");
+    auto dev = open_device(test_device("soft:127.31.3.1"));
     const auto config = [&](const char* name) {
         receive_server_config c;
         c.name = name;
