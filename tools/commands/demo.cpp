@@ -74,9 +74,9 @@ class sending_half {
         rendezvous.largest_message = o.payload;
         auto begin = [this, c, peer, rendezvous] {
             sender_ = std::make_unique<frame_sender>(thread_.context(), dev_, c);
-            asio::co_spawn(thread_.context(),
-                           sender_->run(tcp_connector(thread_.context(), peer, rendezvous)),
-                           [this](std::exception_ptr e, error_info result) { finish(e, result); });
+            asio::co_spawn(
+                thread_.context(), sender_->run(tcp_connector(thread_.context(), peer, rendezvous)),
+                [this](const std::exception_ptr& e, const error_info& result) { finish(e, result); });
         };
         asio::post(thread_.context(), begin);
     }
@@ -103,7 +103,7 @@ class sending_half {
         c.policy = o.poll;
         return c;
     }
-    void finish(std::exception_ptr e, const error_info& result) {
+    void finish(const std::exception_ptr& e, const error_info& result) {
         frames_ = sender_->counts().frames;
         retransmits_ = sender_->counters().retransmits;
         sender_.reset();
@@ -139,7 +139,7 @@ int demonstrate(const demo_options& o) {
     live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
     end_of_run end(context, o.seconds.value_or(std::chrono::seconds{10}), [&] { fpga.stop(); });
     error_info failure;
-    asio::co_spawn(context, receiver.run(), [&](std::exception_ptr e, error_info result) {
+    asio::co_spawn(context, receiver.run(), [&](const std::exception_ptr& e, const error_info& result) {
         live.stop();
         end.cancel();
         status.stop();

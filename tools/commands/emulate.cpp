@@ -163,7 +163,7 @@ int emulate(const emulate_options& o) {
     });
     end_of_run end(context, o.seconds, [&] { emulated.stop(); });
     error_info failure;
-    asio::co_spawn(context, emulated.run(), [&](std::exception_ptr e, error_info result) {
+    asio::co_spawn(context, emulated.run(), [&](const std::exception_ptr& e, const error_info& result) {
         live.stop();
         end.cancel();
         if (e) std::rethrow_exception(e);

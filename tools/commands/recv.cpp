@@ -56,7 +56,7 @@ int receive(const recv_options& o) {
     live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
     end_of_run end(context, o.seconds, [&] { receiver.stop(); });
     error_info failure;
-    asio::co_spawn(context, receiver.run(), [&](std::exception_ptr e, error_info result) {
+    asio::co_spawn(context, receiver.run(), [&](const std::exception_ptr& e, const error_info& result) {
         live.stop();
         end.cancel();
         status.stop();

@@ -23,7 +23,7 @@ queue_pair_config sending(queue_pair_config config, std::uint32_t window) {
 
 } // namespace
 
-frame_sender::frame_sender(asio::io_context& context, std::shared_ptr<device> dev,
+frame_sender::frame_sender(asio::io_context& context, const std::shared_ptr<device>& dev,
                            const frame_sender_config& config)
     : config_(config),
       pair_(context, dev, sending(config.pair, config.window)),

@@ -42,7 +42,7 @@ class frame_sender {
     using executor_type = boost::asio::io_context::executor_type;
 
     /// Throws rocio::exception.
-    frame_sender(boost::asio::io_context& context, std::shared_ptr<device> dev,
+    frame_sender(boost::asio::io_context& context, const std::shared_ptr<device>& dev,
                  const frame_sender_config& config);
 
     /// Connects and sends until the count is reached, stop() is called or the connection fails; waits for the
