@@ -100,10 +100,9 @@ class examination {
 
     void udp_port() {
         if (facts_.udp_4791_holder.empty()) return add(severity::ok, "UDP 4791", "free for soft devices");
-        add(severity::note, "UDP 4791", "held by " + facts_.udp_4791_holder + ": soft devices cannot use it",
-            facts_.held_by_kernel
-                ? "use the kernel's device (rxe0), or: rmmod rdma_rxe, or another network namespace"
-                : "stop that process, or give the soft device another address");
+        if (!facts_.held_by_kernel) return add(severity::note, "UDP 4791", facts_.udp_4791_holder);
+        add(severity::note, "UDP 4791", "held by the kernel module rdma_rxe: soft devices cannot use it",
+            "use the kernel's device (rxe0), or: rmmod rdma_rxe, or another network namespace");
     }
 
     void buffers() {

@@ -37,7 +37,7 @@ struct system_facts {
     std::vector<port_facts> ports{};
     std::string no_system_devices{};        ///< Why there are none; empty: there are some.
     std::optional<std::uint64_t> memlock{}; ///< Bytes; nothing: unlimited.
-    std::string udp_4791_holder{};          ///< Empty: nobody.
+    std::string udp_4791_holder{};          ///< Sentence that names who has it; empty: nobody.
     bool held_by_kernel = false;
     std::uint64_t receive_buffer_default = 0; ///< net.core.rmem_default, bytes.
     std::uint64_t receive_buffer_most = 0;    ///< net.core.rmem_max, bytes.
@@ -58,7 +58,7 @@ struct finding {
 /// slow.
 std::vector<finding> examine(const system_facts& facts);
 
-/// "no usable entry" and the entries with the reason each lost, ranked: the chosen one first.
+/// The entries of the table as lines: the chosen one first, then the others with the reason each lost.
 std::vector<std::string> gid_lines(const port_facts& port, const std::optional<gid>& peer);
 
 } // namespace rocio::tools

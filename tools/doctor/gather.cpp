@@ -52,7 +52,7 @@ void find_port_holder(system_facts& out) {
         const auto e = open_device(p.device, opened);
         if (e.code != errc::address_in_use && e.code != errc::address_in_use_by_kernel) continue;
         out.held_by_kernel = e.code == errc::address_in_use_by_kernel;
-        out.udp_4791_holder = out.held_by_kernel ? "the kernel module rdma_rxe" : e.text;
+        out.udp_4791_holder = e.text;
         return;
     }
 }

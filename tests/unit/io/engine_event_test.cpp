@@ -259,5 +259,21 @@ TEST_F(descriptorless_engine, polls_a_device_that_has_nothing_to_wait_for) {
     EXPECT_TRUE(got);
 }
 
+TEST_F(descriptorless_engine, tells_the_cause_of_a_failure_before_the_event_that_follows_it) {
+    constexpr std::size_t sends = 40; // more than one look at the queue takes
+    auto qp = connected();
+    std::size_t good = 0;
+    error_code closed;
+    for (std::size_t i = 0; i <= sends; ++i)
+        qp.async_send(memory.buffer(0, 64), [&](error_code ec) { good += !ec; });
+    qp.async_wait_closed([&](error_code ec) { closed = ec; });
+    for (std::size_t i = 0; i < sends; ++i) ASSERT_TRUE(dev->complete_send(0));
+    ASSERT_TRUE(dev->complete_send(0, errc::retry_exceeded));
+    dev->raise({device_event_kind::queue_pair_fatal, 0, qp.number()});
+    run();
+    EXPECT_EQ(good, sends);
+    EXPECT_EQ(closed, errc::retry_exceeded);
+}
+
 } // namespace
 } // namespace rocio::test

@@ -39,7 +39,7 @@ class producer {
                   else
                       std::this_thread::yield();
                   if (random() % 512 == 0)
-                      std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+                      for (auto pause = random() % 200; pause > 0; --pause) std::this_thread::yield();
               }
           }) {}
     ~producer() { thread_.join(); }

@@ -23,5 +23,5 @@ cat doctor.out
 [[ $status -eq 1 ]] || fail "doctor ended with status $status"
 expect_said "carries path MTU 1024, but not 2048"
 expect_said "BAD  memlock: 65.5 kB"
-expect_said "BAD  rxe9 port 1"
+expect_said "BAD  rxe9 port 1 GID: no usable GID"
 expect_said "held by the kernel module rdma_rxe"
