@@ -27,7 +27,7 @@ install(FILES ${PROJECT_BINARY_DIR}/rocio-config.cmake ${PROJECT_BINARY_DIR}/roc
 # An archive must stand before those it needs.
 set(ROCIO_PC_REQUIRES "libisal, libpcap")
 if(ROCIO_VERBS)
-  string(APPEND ROCIO_PC_REQUIRES ", libibverbs")
+  string(APPEND ROCIO_PC_REQUIRES ", libibverbs, librdmacm")
 endif()
 set(ROCIO_PC_LIBS "")
 list(REVERSE rocio_libraries)

@@ -168,6 +168,16 @@ class PrivateHeaders(TreeTest):
         self.add("tools/bench/bench.cpp", '#include "allocation_counter.hpp"', '#include "lib/prbs.hpp"')
         self.expect_clean()
 
+    def test_the_bench_compares_with_plain_libibverbs(self):
+        self.add("tools/bench/plain.cpp", "#include <infiniband/verbs.h>")
+        self.expect_clean()
+        self.add("tools/bench/plain.cpp", "#include <rdma/rdma_cma.h>")
+        self.expect_breach("rdma-core only in verbs")
+
+    def test_other_tools_see_no_libibverbs(self):
+        self.add("tools/commands/bench.cpp", "#include <infiniband/verbs.h>")
+        self.expect_breach("the plain loop of bench")
+
     def test_the_bench_may_not_include_a_private_header(self):
         self.add("tools/bench/bench.cpp", '#include "transport/window.hpp"')
         self.expect_breach("bench includes the private header")
@@ -188,6 +198,7 @@ class OutsideLibraries(TreeTest):
         ("src/connect", "netinet/tcp.h"),
         ("tools/bench", "sys/socket.h"),
         ("tools/bench", "netinet/udp.h"),
+        ("tools/bench", "infiniband/verbs.h"),
         ("src/soft", "arpa/inet.h"),
         ("src/types", "arpa/inet.h"),
         ("src/soft", "pcap/pcap.h"),

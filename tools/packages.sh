@@ -6,7 +6,7 @@ ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibv
 # tests/vm: a guest with the kernel's RDMA stack (x86-64 only).
 ROCIO_GUEST_NEEDS=()
 if [[ $(uname -m) == x86_64 ]]; then
-    ROCIO_GUEST_NEEDS=(qemu-system-x86 busybox-static cpio kmod iproute2 ibverbs-utils rdmacm-utils rxe-provider)
+    ROCIO_GUEST_NEEDS=(qemu-system-x86 busybox-static cpio kmod iproute2 ibverbs-utils rdmacm-utils perftest rxe-provider)
 fi
 # shellcheck disable=SC2034 # for tools/check
 ROCIO_TEST_NEEDS=("${ROCIO_BUILD_NEEDS[@]}" gtest gmock benchmark ccache clang clang-tidy clang-format fuzzer
@@ -63,6 +63,7 @@ rocio_has() {
     iproute2) rocio_has_admin_command tc && rocio_has_admin_command rdma ;;
     ibverbs-utils) rocio_has_command ibv_rc_pingpong ;;
     rdmacm-utils) rocio_has_command rping ;;
+    perftest) rocio_has_command ib_send_lat ;;
     rxe-provider) compgen -G '/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so' >/dev/null ;;
     fuzzer) compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null ;;
     *) rocio_has_command "$1" ;;

@@ -20,6 +20,8 @@ int run(int argc, char** argv) {
     rocio::tools::add_recv(app, status);
     rocio::tools::add_emulate(app, status);
     rocio::tools::add_demo(app, status);
+    rocio::tools::add_serve(app, status);
+    rocio::tools::add_call(app, status);
     rocio::tools::add_bench(app, status);
     rocio::tools::add_dump(app, status);
     try {

@@ -1,5 +1,6 @@
 #include <rocio/async/operation_memory.hpp>
 
+#include <mutex>
 #include <new>
 
 namespace rocio::async {

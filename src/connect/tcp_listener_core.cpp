@@ -248,7 +248,7 @@ tcp_listener_ptr make_tcp_listener(const asio::any_io_executor& executor, const 
     return std::make_shared<tcp_listener_core>(executor, config);
 }
 
-void start_tcp_accept(const tcp_listener_ptr& listener, accept_completion handler) {
+void start_accept(const tcp_listener_ptr& listener, accept_completion handler) {
     auto me = std::make_shared<tcp_listener_core::waiter>(listener);
     relay_cancellation(handler.slot(), me);
     run_task(listener->strand(), tcp_listener_core::accept(listener, me), std::move(handler));

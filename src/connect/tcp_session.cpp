@@ -17,9 +17,8 @@ void tcp_session::on_cancel(const operation& op) {
 
 tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                          const tcp_rendezvous_config& config)
-    : strand_(asio::make_strand(executor)),
+    : handshake_session(asio::make_strand(executor)),
       channel_(strand_),
-      idle_(strand_, steady_clock::time_point::max()),
       peer_(peer),
       config_(config),
       connecting_(true) {}
@@ -29,25 +28,6 @@ tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::
     : tcp_session(executor, peer, config) {
     connecting_ = false;
     theirs_ = hello;
-}
-
-error_info tcp_session::last_error() const {
-    const std::lock_guard held(mutex_);
-    return last_error_;
-}
-
-error_info tcp_session::remember(error_info e) {
-    const std::lock_guard held(mutex_);
-    last_error_ = e;
-    return e;
-}
-
-error_info tcp_session::misused(const char* what) {
-    return remember({errc::invalid_state, what});
-}
-
-void tcp_session::interrupt() {
-    if (current_) current_->cancel();
 }
 
 tcp_session::step tcp_session::begin(const char* waits_for, const char* name,

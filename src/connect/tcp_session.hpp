@@ -1,27 +1,19 @@
 #pragma once
 
-#include "connect/control_strand.hpp"
+#include "connect/handshake_session.hpp"
 #include "connect/message_channel.hpp"
 #include "connect/rendezvous_message.hpp"
 
 #include <rocio/connect/detail/tcp_session.hpp>
 
 #include <memory>
-#include <mutex>
 #include <string>
-#include <tuple>
 
 namespace rocio::detail {
 
-/// The steps of a rendezvous. Everything but the constructors and last_error() runs on the strand; at most
-/// one operation is in it at a time, the `current_` one.
-class tcp_session : public std::enable_shared_from_this<tcp_session> {
+/// The steps of a rendezvous.
+class tcp_session : public handshake_session<tcp_session> {
   public:
-    using operation = cancellable_operation<tcp_session>;
-    using operation_ptr = std::shared_ptr<operation>;
-    using step_result = std::tuple<error_code>;
-    using exchange_result = std::tuple<error_code, peer_parameters>;
-
     /// The connecting side.
     tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                 const tcp_rendezvous_config& config);
@@ -29,37 +21,19 @@ class tcp_session : public std::enable_shared_from_this<tcp_session> {
     tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                 const tcp_rendezvous_config& config, const rendezvous::offer& hello);
 
-    const control_strand& strand() const noexcept { return strand_; }
     message_channel& channel() noexcept { return channel_; }
     const asio::ip::tcp::endpoint& peer() const noexcept { return peer_; }
     const rendezvous::offer& theirs() const noexcept { return theirs_; }
-    error_info last_error() const;
 
     static task<exchange_result> exchange(tcp_session_ptr self, operation_ptr op, local_parameters local);
     static task<step_result> ready(tcp_session_ptr self, operation_ptr op);
     static task<step_result> wait_lost(tcp_session_ptr self, operation_ptr op);
     static task<step_result> release(tcp_session_ptr self);
     static task<step_result> refuse(tcp_session_ptr self, std::string text);
-    /// The owner is gone: whatever goes on ends soon.
-    void interrupt();
     void on_cancel(const operation& op);
 
   private:
     enum class stage { fresh, exchanged, standing, over };
-    /// The operation that is in the session while this lives.
-    class occupancy {
-      public:
-        occupancy(tcp_session& session, operation& op) : session_(session) { session_.current_ = &op; }
-        ~occupancy() {
-            session_.current_ = nullptr;
-            session_.idle_.cancel();
-        }
-        occupancy(const occupancy&) = delete;
-        occupancy& operator=(const occupancy&) = delete;
-
-      private:
-        tcp_session& session_;
-    };
     struct step {
         const char* waits_for; ///< In the sentence of a step that timed out.
         const char* name;      ///< Of the deadline in the configuration.
@@ -69,8 +43,6 @@ class tcp_session : public std::enable_shared_from_this<tcp_session> {
 
     bool connecting() const noexcept { return connecting_; }
     step begin(const char* waits_for, const char* name, std::chrono::milliseconds limit) const;
-    error_info misused(const char* what);
-    error_info remember(error_info e);
     /// Says why and closes.
     error_info turn_away(error_info e);
     error_info judge(error_info e, const step& s, const step_guard& guard) const;
@@ -87,20 +59,14 @@ class tcp_session : public std::enable_shared_from_this<tcp_session> {
     task<void> say_goodbye(const operation& op);
     bool has_unread();
 
-    control_strand strand_;
     message_channel channel_;
-    control_timer idle_; ///< Cancelled when no operation is in the session any more.
     asio::ip::tcp::endpoint peer_;
     tcp_rendezvous_config config_;
     bool connecting_;
     rendezvous::offer ours_{};
     rendezvous::offer theirs_{};
     stage stage_ = stage::fresh;
-    bool released_ = false;
     steady_clock::time_point all_until_{};
-    operation* current_ = nullptr;
-    mutable std::mutex mutex_; ///< Guards last_error_.
-    error_info last_error_{};
 };
 
 } // namespace rocio::detail

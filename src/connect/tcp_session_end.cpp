@@ -90,8 +90,7 @@ task<void> tcp_session::say_goodbye(const operation& op) {
 }
 
 task<tcp_session::step_result> tcp_session::release(tcp_session_ptr self) {
-    if (!std::exchange(self->released_, true)) self->interrupt();
-    while (self->current_) co_await self->idle_.async_wait(as_result);
+    co_await self->make_idle();
     const auto op = std::make_shared<operation>(self);
     const occupancy here(*self, *op);
     self->stage_ = stage::over;
@@ -120,23 +119,17 @@ tcp_session_ptr make_tcp_session(const asio::any_io_executor& executor, const as
 void start_tcp_exchange(const tcp_session_ptr& session, const local_parameters& local,
                         exchange_completion handler) {
     if (!session) return handler.post(errc::invalid_state, {});
-    auto op = std::make_shared<tcp_session::operation>(session);
-    relay_cancellation(handler.slot(), op);
-    run_task(session->strand(), tcp_session::exchange(session, op, local), std::move(handler));
+    start_operation(session, std::move(handler), &tcp_session::exchange, local);
 }
 
 void start_tcp_ready(const tcp_session_ptr& session, step_completion handler) {
     if (!session) return handler.post(errc::invalid_state);
-    auto op = std::make_shared<tcp_session::operation>(session);
-    relay_cancellation(handler.slot(), op);
-    run_task(session->strand(), tcp_session::ready(session, op), std::move(handler));
+    start_operation(session, std::move(handler), &tcp_session::ready);
 }
 
 void start_tcp_wait_lost(const tcp_session_ptr& session, step_completion handler) {
     if (!session) return handler.post(errc::invalid_state);
-    auto op = std::make_shared<tcp_session::operation>(session);
-    relay_cancellation(handler.slot(), op);
-    run_task(session->strand(), tcp_session::wait_lost(session, op), std::move(handler));
+    start_operation(session, std::move(handler), &tcp_session::wait_lost);
 }
 
 void start_tcp_release(const tcp_session_ptr& session, step_completion handler) {
@@ -162,14 +155,7 @@ peer_parameters hello_of(const tcp_session_ptr& session) {
 }
 
 void abandon(tcp_session_ptr&& session) noexcept {
-    const auto taken = std::move(session);
-    // Alone, nothing is outstanding, and the socket closes with the session.
-    if (!taken || taken.use_count() == 1) return;
-    try {
-        asio::post(taken->strand(), [taken] { taken->interrupt(); });
-    } catch (const std::bad_alloc&) {
-        // Each step ends by its own deadline.
-    }
+    let_go(std::move(session));
 }
 
 } // namespace rocio::detail

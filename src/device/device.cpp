@@ -31,6 +31,12 @@ error_info device::register_memory(std::span<std::byte>, const memory_region_con
     return unsupported(*this, "memory registration");
 }
 
+error_info device::create_connection_manager(std::unique_ptr<connection_manager>&) {
+    return {errc::not_supported,
+            name() + " (a " + kind() +
+                " device) has no connection manager (rdma_cm): connect by the TCP rendezvous instead"};
+}
+
 std::string_view to_string(device_event_kind kind) noexcept {
     switch (kind) {
     case device_event_kind::port_active:

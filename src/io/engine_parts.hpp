@@ -67,10 +67,14 @@ struct completion_engine::parts {
     bool waits_open = false; ///< Descriptors are in the context's epoll set.
     time_point last_work{};
     time_point last_sweep{};
+    time_point turn_ended{}; ///< Of a turn after which the next one was deferred.
+    std::chrono::nanoseconds gap_between_turns{0};
     time_point last_late_log{};
     std::chrono::nanoseconds patience{0};
     std::string late_text; ///< To be logged when the lock is released.
     std::uint64_t completions = 0;
+    std::array<work_completion, 16>
+        batch{}; ///< Of the sweep; kept, because making it anew costs more than a poll.
     engine_snapshot counts;
     std::shared_ptr<log_sink> log;
 };

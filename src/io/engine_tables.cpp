@@ -108,7 +108,9 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
     for (auto& q : entry->queues) {
         if (q.queue.get() != queue) continue;
         const auto rounds = queue->depth() / 16 + 1;
-        for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q); ++i) {
+        // Not the sweep's batch: this may be called while that is routed.
+        std::array<work_completion, 16> batch{};
+        for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q, batch); ++i) {
         }
         return;
     }

@@ -14,6 +14,10 @@ constexpr std::uint32_t sweeps_per_turn = 64;
 constexpr std::size_t ready_rounds_per_sweep = 16;
 constexpr std::size_t events_per_look = 64;
 constexpr auto time_per_turn = std::chrono::microseconds{5};
+constexpr auto most_time_per_turn = std::chrono::microseconds{50};
+constexpr int turns_to_gaps = 10;
+constexpr int polls_per_empty_sweep = 16;
+constexpr int turns_before_wait = 4;
 
 } // namespace
 
@@ -21,9 +25,7 @@ constexpr auto time_per_turn = std::chrono::microseconds{5};
 /// work is done by the next one.
 class completion_engine::turn_guard {
   public:
-    turn_guard(completion_engine& engine, lock_type& lock) : engine_(engine), lock_(lock) {
-        engine_.parts_->in_turn = true;
-    }
+    turn_guard(completion_engine& engine, lock_type& lock) : engine_(engine), lock_(lock) {}
     turn_guard(const turn_guard&) = delete;
     turn_guard& operator=(const turn_guard&) = delete;
     ~turn_guard() {
@@ -32,6 +34,7 @@ class completion_engine::turn_guard {
         leave();
         if (!engine_.parts_->down) engine_.schedule_turn(schedule::post);
     }
+    void enter() noexcept { engine_.parts_->in_turn = true; }
     void leave() noexcept { engine_.parts_->in_turn = false; }
     void dismiss() noexcept { dismissed_ = true; }
 
@@ -43,29 +46,54 @@ class completion_engine::turn_guard {
 
 void completion_engine::turn() {
     auto held = lock();
+    parts_->scheduled = false;
+    run_turn(held);
+}
+
+void completion_engine::run_turn(lock_type& lock) {
     auto& p = *parts_;
-    p.scheduled = false;
     if (p.down || p.in_turn) return;
-    turn_guard guard(*this, held);
+    turn_guard guard(*this, lock);
     ++p.counts.turns;
     auto now = std::chrono::steady_clock::now();
     if (std::exchange(p.kicked, false)) p.last_work = now;
     if (p.policy.budget.count() > 0) stop_polling_waits();
-    const bool worked = turn_loop(held, now);
-    guard.leave();
-    if (!p.down) finish_turn(worked, now);
+    // What the last look before the wait finds is served at once, a few times: another turn costs a system
+    // call.
+    bool again = true;
+    for (int round = 1; again; ++round) {
+        guard.enter();
+        const auto outcome = turn_loop(lock, now);
+        guard.leave();
+        again = !p.down && finish_turn(outcome, now, round < turns_before_wait && !context_.stopped());
+    }
     guard.dismiss();
-    log_late_turn(held);
+    log_late_turn(lock);
 }
 
-bool completion_engine::turn_loop(lock_type& lock, time_point& now) {
+/// Between two turns the context looks at its descriptors, a system call. Where that takes long, turns are
+/// longer too, so that most of the time goes to the devices and not to the looking.
+std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept {
     auto& p = *parts_;
-    const auto end = now + time_per_turn;
+    const auto ended = std::exchange(p.turn_ended, time_point{});
+    if (ended == time_point{}) return time_per_turn;
+    // Twice the last one at most: a handler of the application that took long says nothing about the looking.
+    const std::chrono::nanoseconds gap = now - ended;
+    p.gap_between_turns = std::min(
+        gap, 2 * std::max<std::chrono::nanoseconds>(p.gap_between_turns, std::chrono::nanoseconds{500}));
+    return std::clamp<std::chrono::nanoseconds>(turns_to_gaps * p.gap_between_turns, time_per_turn,
+                                                most_time_per_turn);
+}
+
+completion_engine::turn_outcome completion_engine::turn_loop(lock_type& lock, time_point& now) {
+    auto& p = *parts_;
+    const auto end = now + turn_length(now);
     const auto last_completion = p.completions + completions_per_turn;
     const auto last_upcall = p.counts.upcalls + upcalls_per_turn;
-    bool worked = false;
+    turn_outcome outcome;
     for (std::uint32_t sweeps = 0; sweeps < sweeps_per_turn; ++sweeps) {
         bool did = sweep(now);
+        if (!did && p.policy.budget.count() > 0) did = poll_again();
         // A handler that starts the next operation on something that is there already makes it ready at once:
         // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
         // per sweep.
@@ -74,16 +102,17 @@ bool completion_engine::turn_loop(lock_type& lock, time_point& now) {
             run_ready(lock, last_upcall - p.counts.upcalls);
             did = true;
         }
-        if (did && context_.stopped()) return true;
+        if (did && context_.stopped()) return {true, false};
         give_way(lock);
-        if (p.down) return worked;
+        if (p.down) return outcome;
         now = std::chrono::steady_clock::now();
-        worked |= did;
+        outcome.worked |= did;
+        outcome.idle = !did;
         if (!did && p.policy.budget.count() <= 0) break;
         if (p.outstanding == 0 || now >= end) break;
         if (p.completions >= last_completion || p.counts.upcalls >= last_upcall) break;
     }
-    return worked;
+    return outcome;
 }
 
 bool completion_engine::sweep(time_point now) {
@@ -97,7 +126,7 @@ bool completion_engine::sweep(time_point now) {
         did |= entry.dev->progress(now);
         bool more = false;
         for (auto& queue : entry.queues) {
-            const auto n = poll_queue(entry, queue);
+            const auto n = poll_queue(entry, queue, p.batch);
             did |= n > 0;
             more |= n == completions_per_poll;
         }
@@ -109,9 +138,24 @@ bool completion_engine::sweep(time_point now) {
     return did;
 }
 
-std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue) {
+/// An empty sweep of a spinning engine looks a few times more before it does its accounts: what comes is
+/// found sooner. Not where completions come with progress() only.
+bool completion_engine::poll_again() {
+    auto& p = *parts_;
+    for (int i = 0; i < polls_per_empty_sweep; ++i) {
+        bool found = false;
+        for (auto& entry : p.devices) {
+            if (!entry.events) continue;
+            for (auto& queue : entry.queues) found |= poll_queue(entry, queue, p.batch) > 0;
+        }
+        if (found) return true;
+    }
+    return false;
+}
+
+std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue,
+                                          std::span<work_completion> batch) {
     if (entry.fatal || queue.broken) return 0;
-    work_completion batch[completions_per_poll];
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;

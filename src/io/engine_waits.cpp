@@ -12,20 +12,30 @@ constexpr int last_sweeps = 4;
 
 } // namespace
 
-void completion_engine::finish_turn(bool worked, time_point now) {
+/// True: there is work for another turn at once, which `may_go_on` allows.
+bool completion_engine::finish_turn(turn_outcome outcome, time_point now, bool may_go_on) {
     auto& p = *parts_;
-    if (worked) p.last_work = now;
+    const auto defer_turn = [&] {
+        p.turn_ended = now;
+        schedule_turn(schedule::defer);
+        return false;
+    };
+    if (outcome.worked) p.last_work = now;
     if (p.outstanding == 0 && p.ready.empty()) say_last_words(now);
-    if (!p.ready.empty()) return schedule_turn(schedule::defer);
+    if (!p.ready.empty()) return defer_turn();
     if (p.outstanding == 0) {
         p.last_sweep = {};
-        return stop_all_waits();
+        stop_all_waits();
+        return false;
     }
     watch_events();
     const bool endless = p.policy.budget == polling_policy::endless;
-    if (worked || endless || now - p.last_work < p.policy.budget) return schedule_turn(schedule::defer);
-    if (found_work_before_wait(now)) return schedule_turn(schedule::defer);
+    // Without a budget an empty sweep is all there is to know before the wait, whatever came before it.
+    const bool parks = p.policy.budget.count() <= 0 && outcome.idle;
+    if ((outcome.worked && !parks) || endless || now - p.last_work < p.policy.budget) return defer_turn();
+    if (found_work_before_wait(now)) return may_go_on || defer_turn();
     wait(now);
+    return false;
 }
 
 /// A device in software still has to send what the last messages caused (an acknowledgement) before run() may
@@ -81,7 +91,7 @@ bool completion_engine::wait_for_completions(engine_device& entry) {
         context_,
         [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round, const error_code& ec) {
             auto held = lock();
-            if (waiter.finish(round, ec) && !parts_->down) on_readable(*dev);
+            if (waiter.finish(round, ec) && !parts_->down) on_readable(held, *dev);
         });
 }
 
@@ -104,7 +114,9 @@ bool completion_engine::watch_events() {
     return any;
 }
 
-void completion_engine::on_readable(const device& dev) {
+/// The turn that this calls for runs here and now: it is a handler of the context already, and another one
+/// would come only after one more look at all descriptors, a system call between a message and its answer.
+void completion_engine::on_readable(lock_type& lock, const device& dev) {
     auto& p = *parts_;
     ++p.counts.wakes;
     p.last_work = std::chrono::steady_clock::now();
@@ -112,7 +124,8 @@ void completion_engine::on_readable(const device& dev) {
         entry->dev->drain_events();
         for (auto& queue : entry->queues) queue.armed = false;
     }
-    schedule_turn(schedule::defer);
+    if (p.in_turn) return schedule_turn(schedule::defer);
+    if (!p.scheduled) run_turn(lock);
 }
 
 /// A pending timer that ends earlier stays: it costs one empty turn, moving it costs one every time.

@@ -53,7 +53,7 @@ error_info queue_pair_impl::establish(const peer_parameters& peer) {
     if (close_reason_ || !core_.is_open())
         return {asio::error::operation_aborted, "the queue pair was closed"};
     peer_ = peer;
-    auto e = core_.to_ready(core_.local(), peer);
+    auto e = core_.to_ready(peer);
     engine().kick();
     return e;
 }

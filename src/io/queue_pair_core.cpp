@@ -1,5 +1,6 @@
 #include <rocio/io/detail/queue_pair_core.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <string>
@@ -12,6 +13,13 @@ namespace {
 error_info out_of_range(const std::string& name, std::uint64_t value, std::uint64_t low, std::uint64_t high) {
     return {errc::invalid_argument, name + " is " + std::to_string(value) + ", allowed is " +
                                         std::to_string(low) + " to " + std::to_string(high)};
+}
+
+const gid_table_entry* find_address(const std::vector<gid_table_entry>& table, const gid& address) {
+    const auto found = std::find_if(table.begin(), table.end(), [&](const gid_table_entry& entry) {
+        return entry.value == address && entry.type == gid_type::roce_v2;
+    });
+    return found == table.end() ? nullptr : &*found;
 }
 
 psn random_psn() {
@@ -79,7 +87,7 @@ error_info queue_pair_core::make_queue_pair(completion_sink& sink) {
         c.receive_depth = config_.receive_depth;
         c.max_inline = config_.max_inline;
         c.port = config_.port;
-        send_psn_ = random_psn();
+        send_psn_ = config_.first_psn.value_or(random_psn());
         e = device_->create_queue_pair(c, queue_pair_);
     }
     if (e) give_up_place();
@@ -116,7 +124,17 @@ void queue_pair_core::drain() noexcept {
 error_info queue_pair_core::choose_address() {
     std::vector<gid_table_entry> table;
     if (auto e = device_->gid_table(config_.port, table)) return e;
-    auto choice = choose_gid(table, {config_.gid_index, config_.peer_address});
+    auto index = config_.gid_index;
+    if (!index && config_.local_address) {
+        const auto* entry = find_address(table, *config_.local_address);
+        if (entry == nullptr) {
+            return {errc::no_usable_gid,
+                    config_.local_address->to_address_string() + " is no RoCE v2 address of port " +
+                        std::to_string(config_.port) + " of " + device_->name() + "; see `rocio devices`"};
+        }
+        index = entry->index;
+    }
+    auto choice = choose_gid(table, {index, config_.peer_address});
     if (!choice.chosen) return choice.error;
     gid_ = *choice.chosen;
     return {};
@@ -143,10 +161,37 @@ error_info queue_pair_core::to_init() {
     return queue_pair_->to_init({config_.port, gid_.index, config_.remote_access});
 }
 
-error_info queue_pair_core::to_ready(const local_parameters& local, const peer_parameters& peer) {
+error_info queue_pair_core::take_imposed(const imposed_parameters& imposed) {
+    if (config_.path_mtu && *config_.path_mtu != imposed.path_mtu) {
+        return {errc::path_mtu_mismatch, "path MTU " + to_string(*config_.path_mtu) +
+                                             " asked, but the two ports agreed on " +
+                                             to_string(imposed.path_mtu) + ": ask for that, or for none"};
+    }
+    path_mtu_ = imposed.path_mtu;
+    send_psn_ = imposed.send_psn;
+    if (imposed.address == gid_.value) return {};
+    std::vector<gid_table_entry> table;
+    if (auto e = device_->gid_table(config_.port, table)) return e;
+    const auto* found = find_address(table, imposed.address);
+    if (found == nullptr || (config_.gid_index && *config_.gid_index != found->index)) {
+        return {errc::no_usable_gid, "the peer knows us by " + imposed.address.to_address_string() +
+                                         ", but the queue pair is to use " + gid_.value.to_address_string() +
+                                         " of " + device_->name() +
+                                         ": connect to that address, or leave the GID index open"};
+    }
+    gid_ = *found;
+    return {};
+}
+
+error_info queue_pair_core::to_ready(const peer_parameters& peer) {
+    if (peer.imposed) {
+        if (auto e = take_imposed(*peer.imposed)) return e;
+    }
+    const auto local = this->local();
     connect_attributes attributes;
     attributes.local = local;
     attributes.peer = peer;
+    if (peer.imposed) attributes.gid_index = gid_.index;
     attributes.hop_limit = config_.hop_limit;
     attributes.traffic_class = config_.traffic_class;
     if (auto e = queue_pair_->to_ready_to_receive(attributes)) return e;

@@ -121,7 +121,7 @@ error_info receive_core::prepare(local_parameters& out) {
 error_info receive_core::establish(const peer_parameters& peer) {
     auto held = engine().lock();
     if (phase_ != phase::connecting) return {asio::error::operation_aborted, config_.name + " was stopped"};
-    if (auto e = core_.to_ready(core_.local(), peer)) return e;
+    if (auto e = core_.to_ready(peer)) return e;
     peer_ = peer;
     engine().kick();
     return {};

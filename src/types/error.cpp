@@ -86,6 +86,8 @@ constexpr sentence sentences[] = {
     {errc::not_connected, "the operation needs a connection; connect first"},
     {errc::already_connected, "there is a connection already; close it first"},
     {errc::stopped, "the object was stopped; make a new one"},
+    {errc::unified_mode,
+     "a ring in unified mode has no asynchronous operations; use rx_poll() and tx_publish()"},
 };
 
 constexpr bool in_order() noexcept {
@@ -94,7 +96,7 @@ constexpr bool in_order() noexcept {
     }
     return true;
 }
-static_assert(in_order() && std::size(sentences) == static_cast<std::size_t>(errc::stopped) + 1);
+static_assert(in_order() && std::size(sentences) == static_cast<std::size_t>(errc::unified_mode) + 1);
 
 /// The queue pair that reported it is in the error state, or its peer is gone.
 bool ends_connection(errc e) noexcept {

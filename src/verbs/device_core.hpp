@@ -40,6 +40,8 @@ class device_core {
     void unbind(const void* engine) noexcept;
 
     void drain_events();
+    /// A completion queue was armed: one event of it is to come.
+    void expect_event() noexcept { ++expected_events_; }
     bool next_event(device_event& out);
 
     /// A failed completion and a fatal event end the queue pair before its owner knows.
@@ -63,7 +65,8 @@ class device_core {
     std::atomic<const void*> engine_{nullptr};
     std::atomic<bool> gone_{false}; ///< A descriptor answers EIO: the device was removed.
     bool fatal_told_ = false;
-    std::mutex mutex_; ///< Of the table: queue pairs may come and go on any thread.
+    unsigned expected_events_ = 0; ///< Of armed completion queues; only the engine's turn arms and drains.
+    std::mutex mutex_;             ///< Of the table: queue pairs may come and go on any thread.
     std::unordered_map<std::uint32_t, verbs_queue_pair*> queue_pairs_;
 };
 

@@ -27,6 +27,12 @@ ibv_ah_attr address_vector(const connect_attributes& attributes, std::uint8_t po
     return out;
 }
 
+read_depths agreed(const connect_attributes& attributes, read_depths device) noexcept {
+    const auto& imposed = attributes.peer.imposed;
+    if (!imposed) return device;
+    return {std::min(device.initiator, imposed->reads_out), std::min(device.responder, imposed->reads_in)};
+}
+
 } // namespace
 
 read_depths read_depths_of(const ibv_device_attr& attributes) noexcept {
@@ -53,7 +59,7 @@ queue_pair_change change_to_rtr(queue_pair_type type, const connect_attributes& 
     out.attributes.rq_psn = attributes.peer.send_psn.value();
     out.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
     if (type == queue_pair_type::uc) return out;
-    out.attributes.max_dest_rd_atomic = depths.responder;
+    out.attributes.max_dest_rd_atomic = agreed(attributes, depths).responder;
     out.attributes.min_rnr_timer = attributes.local.min_rnr_timer.code();
     out.mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
     return out;
@@ -69,7 +75,7 @@ queue_pair_change change_to_rts(queue_pair_type type, const connect_attributes& 
     out.attributes.timeout = attributes.local.timeout.code();
     out.attributes.retry_cnt = attributes.local.retry_count;
     out.attributes.rnr_retry = attributes.local.rnr_retry;
-    out.attributes.max_rd_atomic = depths.initiator;
+    out.attributes.max_rd_atomic = agreed(attributes, depths).initiator;
     out.mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
     return out;
 }

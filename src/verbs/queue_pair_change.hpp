@@ -9,7 +9,7 @@
 namespace rocio::verbs {
 
 /// What a device can keep of READs in flight; both ends take the lesser of it and 16, which all known RC
-/// hardware has, because the seam's parameters do not carry it.
+/// hardware has, or of it and what the handshake settled (imposed_parameters).
 struct read_depths {
     std::uint8_t initiator = 1;
     std::uint8_t responder = 1;

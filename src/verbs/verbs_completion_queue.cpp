@@ -47,7 +47,9 @@ std::size_t verbs_completion_queue::poll(std::span<work_completion> out, errc& e
 }
 
 errc verbs_completion_queue::arm() noexcept {
-    return ibv_req_notify_cq(handle_.get(), 0) == 0 ? errc::success : errc::local_operation_error;
+    if (ibv_req_notify_cq(handle_.get(), 0) != 0) return errc::local_operation_error;
+    core_->expect_event();
+    return errc::success;
 }
 
 } // namespace rocio::verbs

@@ -1,6 +1,7 @@
 #include "verbs/device_core.hpp"
 #include "verbs/failure.hpp"
 #include "verbs/interface_prefixes.hpp"
+#include "verbs/rdma_connection_manager.hpp"
 #include "verbs/sysfs.hpp"
 #include "verbs/verbs_completion_queue.hpp"
 #include "verbs/verbs_memory_region.hpp"
@@ -155,6 +156,10 @@ error_info verbs_device::create_queue_pair(const device_queue_pair_config& confi
 error_info verbs_device::register_memory(std::span<std::byte> bytes, const memory_region_config& config,
                                          std::unique_ptr<device_memory_region>& out) {
     return verbs::verbs_memory_region::make(core_, bytes, config, out);
+}
+
+error_info verbs_device::create_connection_manager(std::unique_ptr<connection_manager>& out) {
+    return verbs::rdma_connection_manager::make(core_, out);
 }
 
 errc verbs_device::bind(const void* engine) {

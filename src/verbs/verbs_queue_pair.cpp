@@ -90,6 +90,10 @@ error_info verbs_queue_pair::to_ready_to_receive(const connect_attributes& attri
     if (auto bad =
             check_path(attributes.local.path_mtu, port, {core_->name(), netdev, files.netdev_mtu(netdev)}))
         return bad;
+    if (attributes.gid_index) {
+        if (auto bad = core_->check_gid(port_, *attributes.gid_index)) return bad;
+        gid_index_ = *attributes.gid_index;
+    }
     const auto change = change_to_rtr(type_, attributes, port_, gid_index_, core_->reads());
     if (const int number = modify(change))
         return route_failure(number, attributes.peer.address, gid_index_, core_->name());

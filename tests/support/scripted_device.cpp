@@ -160,6 +160,12 @@ void scripted_device::set_port(std::uint8_t port, const port_attributes& attribu
     state_->ports[port] = attributes;
 }
 
+void scripted_device::set_connection_manager(
+    std::function<error_info(std::unique_ptr<connection_manager>&)> maker) {
+    std::lock_guard lock(state_->mutex);
+    state_->connection_managers = std::move(maker);
+}
+
 std::size_t scripted_device::calls(device_call call) const {
     std::lock_guard lock(state_->mutex);
     return state_->calls[static_cast<std::size_t>(call)];
@@ -334,6 +340,13 @@ error_info scripted_device::register_memory(std::span<std::byte> bytes, const me
     const auto iova = config.iova.value_or(reinterpret_cast<std::uintptr_t>(bytes.data()));
     out = std::make_unique<script::scripted_memory_region>(state_, bytes, key, iova);
     return {};
+}
+
+error_info scripted_device::create_connection_manager(std::unique_ptr<connection_manager>& out) {
+    std::unique_lock lock(state_->mutex);
+    const auto make = state_->connection_managers;
+    lock.unlock();
+    return make ? make(out) : device::create_connection_manager(out);
 }
 
 errc scripted_device::bind(const void* engine) {

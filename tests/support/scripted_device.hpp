@@ -114,6 +114,8 @@ class scripted_device final : public device {
     void set_next_deadline(time_point when);
     void set_gid_table(std::uint8_t port, std::vector<gid_table_entry> table);
     void set_port(std::uint8_t port, const port_attributes& attributes);
+    /// What create_connection_manager() does; nothing: it is not supported.
+    void set_connection_manager(std::function<error_info(std::unique_ptr<connection_manager>&)> maker);
 
     // What happened.
     std::size_t calls(device_call call) const;
@@ -156,6 +158,7 @@ class scripted_device final : public device {
                                  std::unique_ptr<device_queue_pair>& out) override;
     error_info register_memory(std::span<std::byte> bytes, const memory_region_config& config,
                                std::unique_ptr<device_memory_region>& out) override;
+    error_info create_connection_manager(std::unique_ptr<connection_manager>& out) override;
     errc bind(const void* engine) override;
     void unbind(const void* engine) noexcept override;
     bool progress(time_point now) override;

@@ -102,6 +102,7 @@ class scripted_state {
     device::time_point deadline = device::time_point::max();
     std::function<void()> arm_hook;
     std::function<bool(device::time_point)> progress_hook;
+    std::function<error_info(std::unique_ptr<connection_manager>&)> connection_managers;
 
     std::array<std::size_t, device_calls> calls{};
     std::array<failure, device_calls> failures{};

@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from harness import case, commands, host, session  # noqa: E402
+from harness import case, commands, host, machine, session  # noqa: E402
 from harness.results import Results  # noqa: E402
 
 HEADER = """#!/usr/bin/env bash
@@ -58,6 +58,10 @@ class Header(Folder):
     def test_with_a_misspelt_key_is_refused(self):
         with self.assertRaisesRegex(ValueError, "program"):
             self.case(text=HEADER.replace("programs", "program"))
+
+    def test_has_no_further_labels_unless_it_names_some(self):
+        self.assertEqual(self.case().labels, ())
+        self.assertEqual(self.case(text=HEADER.replace("true\n", "# labels: soak slow\ntrue\n")).labels, ("soak", "slow"))
 
     def test_with_an_unknown_topology_is_refused(self):
         with self.assertRaisesRegex(ValueError, "rxe_ring.*rxe_pair"):
@@ -176,10 +180,77 @@ class Guest(Folder):
         self.assertEqual(status, {"a": 1, "b": 0})
         self.assertIn(f"did not answer for {20 + session.CASE_SLACK} s", results.log(cases[0]))
 
+    def test_is_told_whether_the_counts_are_full(self):
+        for told in ("full", ""):
+            with mock.patch.dict(os.environ, {"ROCIO_SOAK": told}):
+                self.run_cases(["a"])
+            self.assertEqual((self.folder / "work/share/soak").read_text(), f"{told}\n")
+
     def test_results_of_an_earlier_run_do_not_count(self):
         self.run_cases(["a", "b"])
         status, _, _, _ = self.run_cases(["a"], {"a": "during"})
         self.assertEqual(status, {"a": 1})
+
+
+class Comparison(Folder):
+    """The table that the guest's awk makes of the samples, and the limits on it."""
+
+    def table(self, *samples):
+        (self.folder / "samples.txt").write_text("".join(f"{line}\n" for line in samples))
+        made = subprocess.run(["awk", "-f", HERE / "in_guest/comparison_table.awk", "samples.txt"], cwd=self.folder,
+                              capture_output=True, text=True, check=True)
+        return made.stdout.splitlines()
+
+    def ratio(self, who):
+        lines = (self.folder / "ratios.txt").read_text().splitlines()
+        return next(line.split()[5] for line in lines if line.split()[4] == who)
+
+    def within(self, limit, test="send"):
+        script = f"source {HERE}/in_guest/comparison.sh; within {test} park 64 perftest {limit}"
+        return subprocess.run(["bash", "-c", script], cwd=self.folder, capture_output=True, text=True)
+
+    def test_shows_medians_in_the_order_of_the_samples(self):
+        lines = self.table(*(f"send spin 64 {who} {n} {10 * n + k}" for n in (3, 1, 2)
+                             for k, who in enumerate(("perftest", "plain", "rocio", "soft"))),
+                           "stream spin 4096 rocio 1 7.5")
+        self.assertIn("3 rounds", lines[0])
+        self.assertEqual(lines[2].split()[:7], ["send", "spin", "64", "20.0", "21.0", "22.0", "23.0"])
+        self.assertEqual(lines[3].split()[:3], ["stream", "spin", "4096"])
+
+    def test_of_an_even_number_takes_the_mean_of_the_two_in_the_middle(self):
+        lines = self.table(*(f"send spin 64 rocio {n} {n}" for n in (1, 2, 3, 4)))
+        self.assertEqual(lines[2].split()[5], "2.5")
+
+    def test_a_ratio_is_the_median_of_the_rounds_own_ratios(self):
+        # The machine is twice as slow in the last round: medians of the columns would give 300 / 200.
+        self.table("send spin 64 perftest 1 100", "send spin 64 rocio 1 120", "send spin 64 perftest 2 100",
+                   "send spin 64 rocio 2 300", "send spin 64 perftest 3 200", "send spin 64 rocio 3 240")
+        self.assertEqual(self.ratio("perftest"), "1.200")
+
+    def test_a_ratio_at_the_limit_passes_and_one_above_fails_with_a_line(self):
+        self.table("send park 64 perftest 1 100", "send park 64 rocio 1 125")
+        self.assertEqual(self.within("1.25").returncode, 0)
+        above = self.within("1.24")
+        self.assertEqual(above.returncode, 1)
+        self.assertIn("rocio to send park 64 perftest: 1.250, at most 1.24 allowed: TOO SLOW", above.stdout)
+
+    def test_a_ratio_that_was_not_measured_fails(self):
+        self.table("send park 64 perftest 1 100", "send park 64 rocio 1 125")
+        self.assertEqual(self.within("9", test="write").returncode, 1)
+        self.table("send park 64 rocio 1 125")
+        self.assertEqual(self.within("9").returncode, 1)
+
+
+class Processors(unittest.TestCase):
+    def test_threads_of_a_guest_are_told_by_their_names(self):
+        threads = {"1": "qemu-system-x86", "2": "CPU 0/TCG", "3": "CPU 1/TCG", "4": "worker"}
+        with tempfile.TemporaryDirectory() as folder:
+            for number, name in threads.items():
+                path = Path(folder, "77/task", number, "comm")
+                path.parent.mkdir(parents=True)
+                path.write_text(f"{name}\n")
+            self.assertEqual(machine.processor_threads(77, Path(folder)), {0: 2, 1: 3})
+            self.assertEqual(machine.processor_threads(78, Path(folder)), {})
 
 
 class Host(Folder):

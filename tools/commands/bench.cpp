@@ -1,5 +1,6 @@
 #include "bench/raw_udp.hpp"
 #include "bench/soft_bench.hpp"
+#include "commands/bench_pair.hpp"
 #include "commands/commands.hpp"
 
 #include <rocio/types/error.hpp>
@@ -148,9 +149,13 @@ void check(const bench_options& o) {
 
 } // namespace
 
-void add_bench(CLI::App& app, int&) {
+void add_bench(CLI::App& app, int& status) {
     auto o = std::make_shared<bench_options>();
-    auto* command = app.add_subcommand("bench", "Measures the soft device beside raw UDP, in one run");
+    auto* command = app.add_subcommand(
+        "bench", "Measures the soft device beside raw UDP in one run, or any device between two processes");
+    command->footer("soft and udp are one process with both ends; send, write and stream are one of two "
+                    "processes, and have options of their own: rocio bench send --help");
+    add_bench_pairs(*command, status);
     command->add_option("what", o->what, "soft: the soft device beside raw UDP; udp: raw UDP alone")
         ->check(CLI::IsMember({"soft", "udp"}))
         ->capture_default_str();
@@ -174,7 +179,8 @@ void add_bench(CLI::App& app, int&) {
         ->expected(2)
         ->capture_default_str();
     command->add_flag("--json", o->json, "One JSON object on the last line");
-    command->callback([o] {
+    command->callback([o, command] {
+        if (!command->get_subcommands().empty()) return;
         check(*o);
         const auto result = measure(*o);
         if (o->json) return print_json(*o, result);

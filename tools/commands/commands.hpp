@@ -15,6 +15,8 @@ void add_emulate(CLI::App& app, int& status);
 void add_demo(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_dump(CLI::App& app, int& status);
+void add_serve(CLI::App& app, int& status);
+void add_call(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 
 } // namespace rocio::tools

@@ -5,6 +5,7 @@
 #include "lib/spdlog_sink.hpp"
 
 #include <rocio/connect/parse_endpoint.hpp>
+#include <rocio/connect/rdma_cm.hpp>
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/io/completion_engine.hpp>
 
@@ -26,6 +27,7 @@ using clock = std::chrono::steady_clock;
 struct emulate_options {
     std::string device = "soft:127.0.0.3";
     std::string peer = default_rendezvous;
+    connection_kind connect = connection_kind::tcp;
     std::uint32_t payload = 4096;
     std::uint32_t depth = 64;
     mtu path_mtu = mtu::b4096;
@@ -100,22 +102,33 @@ class board {
     std::chrono::nanoseconds elapsed() const { return elapsed_; }
 
   private:
-    /// Trying again cannot help.
-    /// By a receiver, which will not change its mind; a port where nobody listens yet is dialled again.
+    /// Trying again cannot help. It can where nobody listens yet, and where a receiver turned us away without
+    /// anything being wrong with our numbers: it was busy, or just ending.
     static bool refused(const error_code& ec) {
-        if (ec == boost::system::errc::connection_refused) return false;
+        if (ec == boost::system::errc::connection_refused || ec == errc::refused_by_peer) return false;
         return ec == condition::bad_configuration || ec == condition::refused;
+    }
+
+    any_handshake dial() {
+        const auto peer = parse_endpoint(o_.peer);
+        if (o_.connect == connection_kind::cm) {
+            cm_config c;
+            c.connect_deadline = o_.connect_timeout;
+            c.largest_message = o_.payload;
+            return cm_connector(context_, dev_, peer, c);
+        }
+        tcp_rendezvous_config c;
+        c.connect_deadline = o_.connect_timeout;
+        c.largest_message = o_.payload;
+        return tcp_connector(context_, peer, c);
     }
 
     asio::awaitable<error_info> stream() {
         auto config = sender_config(o_);
         if (o_.count) config.count = *o_.count - std::min(*o_.count, frames_);
         sender_ = std::make_unique<frame_sender>(context_, dev_, config);
-        tcp_rendezvous_config rendezvous;
-        rendezvous.connect_deadline = o_.connect_timeout;
-        rendezvous.largest_message = o_.payload;
         const auto begin = clock::now();
-        auto result = co_await sender_->run(tcp_connector(context_, parse_endpoint(o_.peer), rendezvous));
+        auto result = co_await sender_->run(dial());
         elapsed_ += clock::now() - begin;
         streamed_ = sender_->ever_connected();
         retransmits_ += sender_->counters().retransmits;
@@ -181,8 +194,8 @@ void add_emulate(CLI::App& app, int& status) {
     auto* command =
         app.add_subcommand("emulate", "An emulated FPGA that streams PRBS frames to `rocio recv`");
     options::device(*command, o->device);
-    command->add_option("--peer", o->peer, "ADDRESS:PORT of the receiver's TCP rendezvous")
-        ->capture_default_str();
+    command->add_option("--peer", o->peer, "ADDRESS:PORT where the receiver listens")->capture_default_str();
+    options::connect(*command, o->connect);
     options::payload(*command, o->payload);
     options::depth(*command, o->depth);
     options::path_mtu(*command, o->path_mtu);

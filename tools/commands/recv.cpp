@@ -20,6 +20,7 @@ struct recv_options : receive_options {
     std::string pcap{};
     std::string device = "soft:127.0.0.2";
     std::string listen = default_rendezvous;
+    connection_kind connect = connection_kind::tcp;
     std::optional<std::uint64_t> sessions{};
 };
 
@@ -29,6 +30,14 @@ asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
     auto endpoint = parse_endpoint(text.substr(0, text.size() - 1) + "1");
     endpoint.port(0);
     return endpoint;
+}
+
+peer_acceptor_config acceptor(const recv_options& o, const std::shared_ptr<log_sink>& log) {
+    peer_acceptor_config c;
+    c.kind = o.connect;
+    c.tcp.endpoint = c.cm.endpoint = listen_endpoint(o.listen);
+    c.tcp.log = c.cm.log = log;
+    return c;
 }
 
 int receive(const recv_options& o) {
@@ -44,8 +53,7 @@ int receive(const recv_options& o) {
     const auto dev = open_device(o.device, opening);
     auto config = o.receiver(dev);
     config.sessions = o.sessions;
-    config.listener.endpoint = listen_endpoint(o.listen);
-    config.listener.log = log;
+    config.acceptor = acceptor(o, log);
     config.report = [](const std::string& text, bool) { say(text); };
     frame_receiver receiver(context, config);
     status_front status(context, o.http, dev, receiver);
@@ -74,12 +82,19 @@ void add_recv(CLI::App& app, int& status) {
     auto o = std::make_shared<recv_options>();
     auto* command = app.add_subcommand("recv", "Receives streams of PRBS frames, one sender after the other");
     options::device(*command, o->device);
-    command->add_option("--listen", o->listen, "ADDRESS:PORT of the TCP rendezvous; port 0 takes a free one")
-        ->capture_default_str();
+    auto* listen = command
+                       ->add_option("--listen", o->listen,
+                                    "ADDRESS:PORT where senders connect; port 0 takes a free one. By rdma_cm "
+                                    "the default address is 0.0.0.0: each of the device's")
+                       ->capture_default_str();
+    options::connect(*command, o->connect);
     command->add_option("--sessions", o->sessions, "Ends after so many senders; default: none ends it");
     o->add_to(*command);
     add_capture_option(*command, o->pcap);
-    command->callback([o, &status] { status = receive(*o); });
+    command->callback([o, listen, &status] {
+        if (o->connect == connection_kind::cm && listen->count() == 0) o->listen = any_rendezvous;
+        status = receive(*o);
+    });
 }
 
 } // namespace rocio::tools

@@ -24,6 +24,8 @@ namespace rocio::tools {
 
 /// Where both halves meet unless told otherwise.
 inline constexpr const char* default_rendezvous = "127.0.0.1:18515";
+/// The same port on every address of the device, where rdma_cm listens.
+inline constexpr const char* any_rendezvous = "0.0.0.0:18515";
 
 /// --drop --duplicate --reorder --corrupt --seed.
 void add_fault_options(CLI::App& app, fault_plan& plan);

@@ -12,7 +12,7 @@ frame_receiver::frame_receiver(asio::io_context& context, const frame_receiver_c
     : config_(config),
       server_(context, config_.server),
       view_(server_.all()),
-      listener_(context, config_.listener) {}
+      acceptor_(listen(context, config_.server.device, config_.acceptor)) {}
 
 double frame_receiver::seconds() const {
     return std::chrono::duration<double>(last_ - first_).count();
@@ -30,25 +30,24 @@ void frame_receiver::report(const std::string& text, bool is_error) const {
 
 void frame_receiver::stop() {
     stopping_ = true;
-    listener_.close();
+    acceptor_->close();
     server_.stop();
 }
 
 asio::awaitable<error_info> frame_receiver::run() {
     while (!done()) {
-        error_code ec;
-        auto peer = co_await listener_.async_accept(asio::redirect_error(asio::use_awaitable, ec));
+        auto [ec, peer] = co_await acceptor_->next();
         if (ec && !stopping_) co_return error_info{ec, "cannot accept peers: " + ec.message()};
         if (!ec) co_await serve(std::move(peer));
     }
-    listener_.close();
+    acceptor_->close();
     server_.stop();
     co_return error_info{};
 }
 
-asio::awaitable<void> frame_receiver::serve(basic_tcp_peer<executor_type> peer) {
+asio::awaitable<void> frame_receiver::serve(std::unique_ptr<any_handshake> peer) {
     error_code ec;
-    co_await server_.async_connect(std::move(peer), config_.transport,
+    co_await server_.async_connect(std::move(*peer), config_.transport,
                                    asio::redirect_error(asio::use_awaitable, ec));
     if (ec) {
         if (!stopping_) report("no connection: " + server_.last_error().message(), true);

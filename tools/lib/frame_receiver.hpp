@@ -1,8 +1,8 @@
 #pragma once
 
+#include "lib/peer_acceptor.hpp"
 #include "lib/prbs.hpp"
 
-#include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/stream/receive_server.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -20,7 +20,7 @@ namespace rocio::tools {
 struct frame_receiver_config {
     receive_server_config server{};
     transport_config transport{};
-    tcp_listener_config listener{};
+    peer_acceptor_config acceptor{};
     std::optional<std::uint64_t> count{};    ///< Frames, then it ends; default endless.
     std::optional<std::uint64_t> sessions{}; ///< Peers, then it ends; default endless.
     /// Told of every beginning and end of a session: a sentence, and whether it is an error.
@@ -37,8 +37,8 @@ struct frame_receiver_counts {
     std::uint64_t corrupt = 0;
 };
 
-/// The receiving half of `rocio recv` and `rocio demo`: takes peers one after the other by TCP rendezvous,
-/// and checks the PRBS of every frame. Not thread-safe; use it on its context.
+/// The receiving half of `rocio recv` and `rocio demo`: takes peers one after the other by TCP rendezvous
+/// or rdma_cm, and checks the PRBS of every frame. Not thread-safe; use it on its context.
 class frame_receiver {
   public:
     using executor_type = boost::asio::io_context::executor_type;
@@ -51,14 +51,14 @@ class frame_receiver {
     boost::asio::awaitable<error_info> run();
     void stop();
 
-    boost::asio::ip::tcp::endpoint endpoint() const { return listener_.local_endpoint(); }
+    boost::asio::ip::tcp::endpoint endpoint() const { return acceptor_->endpoint(); }
     const frame_receiver_counts& counts() const noexcept { return counts_; }
     receive_server_snapshot snapshot() const { return server_.snapshot(); }
     /// Between the first and the last frame of all sessions.
     double seconds() const;
 
   private:
-    boost::asio::awaitable<void> serve(basic_tcp_peer<executor_type> peer);
+    boost::asio::awaitable<void> serve(std::unique_ptr<any_handshake> peer);
     boost::asio::awaitable<error_code> take_frames();
     void check(const frame& f);
     void begin_session();
@@ -69,7 +69,7 @@ class frame_receiver {
     frame_receiver_config config_;
     basic_receive_server<executor_type> server_;
     basic_receive_view<executor_type> view_;
-    basic_tcp_listener<executor_type> listener_;
+    std::unique_ptr<peer_acceptor> acceptor_;
     std::optional<prbs_checker> checker_;
     std::array<frame, 32> batch_{};
     frame_receiver_counts counts_{};

@@ -215,6 +215,19 @@ CLI::Option* poll(CLI::App& app, polling_policy& value) {
         ->default_str(std::string(value.name()));
 }
 
+CLI::Option* connect(CLI::App& app, connection_kind& value) {
+    const auto store = [&value](const std::string& option, const std::string& text) {
+        if (text == "tcp")
+            value = connection_kind::tcp;
+        else if (text == "cm")
+            value = connection_kind::cm;
+        else
+            refuse(option, text, "tcp (rocio's rendezvous) and cm (rdma_cm, system devices only)");
+    };
+    return add(app, "--connect", "tcp|cm", "how the two sides find each other", store)
+        ->default_str(std::string(to_string(value)));
+}
+
 CLI::Option* connect_timeout(CLI::App& app, std::chrono::milliseconds& value) {
     const auto store = [&value](const std::string& option, const std::string& text) {
         value = std::chrono::ceil<std::chrono::milliseconds>(parse_duration(option, text));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "lib/connection_kind.hpp"
 #include "lib/log_levels.hpp"
 
 #include <rocio/io/polling_policy.hpp>
@@ -41,6 +42,7 @@ CLI::Option* retry_count(CLI::App& app, std::uint8_t& value);
 CLI::Option* name(CLI::App& app, std::string& value);
 CLI::Option* cpu(CLI::App& app, std::optional<unsigned>& value);
 CLI::Option* poll(CLI::App& app, polling_policy& value);
+CLI::Option* connect(CLI::App& app, connection_kind& value); ///< --connect tcp|cm.
 CLI::Option* connect_timeout(CLI::App& app, std::chrono::milliseconds& value);
 CLI::Option* log(CLI::App& app, log_levels& value); ///< Environment ROCIO_LOG.
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <rocio/async/light_mutex.hpp>
+
 #include <array>
 #include <cstddef>
-#include <mutex>
 
 namespace rocio::async {
 
@@ -27,7 +28,7 @@ class operation_memory {
     static constexpr std::size_t granule = 64;
     static constexpr std::size_t classes = 16; ///< Up to 1 KiB; larger ones go to the heap.
 
-    std::mutex mutex_;
+    light_mutex mutex_;
     std::array<block*, classes> free_{};
 };
 

@@ -81,7 +81,7 @@ class basic_tcp_listener {
     template <asio::completion_token_for<void(error_code, peer_type)> Token = default_token_t<Executor>>
     auto async_accept(Token&& token = default_token_t<Executor>()) {
         return asio::async_initiate<Token, void(error_code, peer_type)>(
-            detail::initiate_accept<Executor>{executor_}, token, core_);
+            detail::initiate_accept<peer_type, detail::tcp_session>{executor_}, token, core_);
     }
 
     /// Ends every async_accept() with operation_aborted.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/device/connection_manager.hpp>
 #include <rocio/device/device_completion_queue.hpp>
 #include <rocio/device/device_event.hpp>
 #include <rocio/device/device_memory_region.hpp>
@@ -80,6 +81,10 @@ class device {
     /// `bytes` must outlive the region.
     virtual error_info register_memory(std::span<std::byte> bytes, const memory_region_config& config,
                                        std::unique_ptr<device_memory_region>& out);
+
+    /// A manager of connections that end at this device, with an event channel of its own. It keeps what it
+    /// needs of the device alive.
+    virtual error_info create_connection_manager(std::unique_ptr<connection_manager>& out);
 
     /// A device without locks belongs to the first engine that binds it; another one gets errc::device_bound
     /// until unbind(). `engine` is only compared. Devices with locks of their own accept everybody.

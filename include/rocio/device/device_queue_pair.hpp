@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace rocio {
@@ -39,6 +40,8 @@ struct connect_attributes {
     peer_parameters peer{};
     std::uint8_t hop_limit = 64;
     std::uint8_t traffic_class = 0;
+    /// Replaces init_attributes::gid_index: the handshake was made at another of the port's addresses.
+    std::optional<std::uint32_t> gid_index{};
 };
 
 /// How many work requests of a span were accepted, and why the next one was not.

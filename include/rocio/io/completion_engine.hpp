@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/async/light_mutex.hpp>
 #include <rocio/async/operation.hpp>
 #include <rocio/async/operation_memory.hpp>
 #include <rocio/device/device.hpp>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 
 namespace rocio {
 
@@ -30,9 +32,9 @@ struct engine_queue;
 /// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats
 /// sweeps (devices' progress, returned slots, completion queues, 16 completions at a time in round robin),
 /// then calls the handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5
-/// microseconds, so that timers, sockets and posted work get theirs. With no work left and the polling budget
-/// used up it arms every queue, sweeps once more, and only if that found nothing waits: one async_wait per
-/// event descriptor and one timer.
+/// microseconds (ten times what lies between two turns, where that is more, at most 50), so that timers,
+/// sockets and posted work get theirs. With no work left and the polling budget used up it arms every queue,
+/// sweeps once more, and only if that found nothing waits: one async_wait per event descriptor and one timer.
 ///
 /// The engine turns, and run() stays alive, while anything is outstanding: a user's operation, or an object
 /// that called work_started(). A turn is not re-entered: a handler that runs the context itself
@@ -47,7 +49,7 @@ class completion_engine final : public asio::execution_context::service {
     using key_type = completion_engine;
     static asio::execution_context::id id;
     using time_point = std::chrono::steady_clock::time_point;
-    using lock_type = std::unique_lock<std::mutex>;
+    using lock_type = std::unique_lock<async::light_mutex>;
 
     explicit completion_engine(asio::execution_context& context);
     ~completion_engine() override;
@@ -119,28 +121,35 @@ class completion_engine final : public asio::execution_context::service {
   private:
     class turn_guard;
     struct parts;
+    struct turn_outcome {
+        bool worked = false;
+        bool idle = false; ///< The last sweep found nothing, and no handler is left to call.
+    };
     enum class schedule : std::uint8_t { post, defer };
 
     void shutdown() noexcept override;
     void schedule_turn(schedule how) noexcept;
     void turn();
-    bool turn_loop(lock_type& lock, time_point& now);
+    void run_turn(lock_type& lock);
+    std::chrono::nanoseconds turn_length(time_point now) noexcept;
+    turn_outcome turn_loop(lock_type& lock, time_point& now);
     bool sweep(time_point now);
-    std::size_t poll_queue(engine_device& entry, engine_queue& queue);
+    bool poll_again();
+    std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
     void route(const work_completion& completion) noexcept;
     bool dispatch_events(engine_device& entry) noexcept;
     void announce(const engine_device& entry, const device_event& event,
                   const device_completion_queue* queue = nullptr) noexcept;
     void run_ready(lock_type& lock, std::uint64_t most);
-    void finish_turn(bool worked, time_point now);
+    bool finish_turn(turn_outcome outcome, time_point now, bool may_go_on);
     void say_last_words(time_point now);
     bool found_work_before_wait(time_point now);
     void wait(time_point now);
     bool wait_for_completions(engine_device& entry);
     bool watch_events();
     void set_timer(time_point deadline);
-    void on_readable(const device& dev);
+    void on_readable(lock_type& lock, const device& dev);
     engine_device* find_device(const device& dev) noexcept;
     void stop_polling_waits() noexcept;
     void stop_all_waits() noexcept;
@@ -149,7 +158,7 @@ class completion_engine final : public asio::execution_context::service {
     void give_way(lock_type& lock) noexcept;
 
     asio::io_context& context_;
-    mutable std::mutex mutex_;
+    mutable async::light_mutex mutex_;
     mutable std::atomic<std::uint32_t> waiting_for_lock_{0};
     async::operation_memory memory_;
     std::unique_ptr<parts> parts_;

@@ -5,6 +5,7 @@
 #include <rocio/types/gid.hpp>
 #include <rocio/types/memory_access.hpp>
 #include <rocio/types/mtu.hpp>
+#include <rocio/types/psn.hpp>
 #include <rocio/types/remote_buffer.hpp>
 #include <rocio/types/rnr_timer.hpp>
 
@@ -22,9 +23,12 @@ struct queue_pair_config {
     std::uint8_t port = 1;
     std::optional<std::uint32_t> gid_index{}; ///< Default: chosen by choose_gid() for `peer_address`.
     std::optional<gid> peer_address{};        ///< Helps the choice of the GID.
+    std::optional<gid> local_address{}; ///< The GID itself; one that the port does not have is an error.
     memory_access remote_access = memory_access::local_read; ///< What the peer may do; default nothing.
     /// Told to the peer at async_connect(): memory_region::remote() of what it may write or read.
     remote_region region{};
+    std::optional<psn>
+        first_psn{};               ///< Of the first packet we send and expect; default: drawn anew each time.
     std::optional<mtu> path_mtu{}; ///< Default: the port's active MTU.
     ack_timeout timeout{};         ///< 67 ms.
     rnr_timer min_rnr_timer{};     ///< 0.64 ms: what we tell a sender that finds no receive posted.

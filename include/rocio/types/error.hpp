@@ -78,6 +78,9 @@ enum class errc : int {
     not_connected,     ///< Needs a connection.
     already_connected, ///< Has a connection.
     stopped,           ///< stop() was called.
+
+    // Rings.
+    unified_mode, ///< A ring in unified mode has no asynchronous operations: rx_poll() and tx_publish().
 };
 
 /// Broad classes to branch on: `if (ec == condition::connection_failed) reconnect();`. A code may belong to

@@ -55,9 +55,20 @@ struct local_parameters : endpoint_parameters {
     std::uint8_t rnr_retry = 7;   ///< 0..7; 7 means endless.
 };
 
+/// Numbers of our own side that a handshake settled with the peer (rdma_cm chooses them): they replace the
+/// queue pair's own.
+struct imposed_parameters {
+    gid address{}; ///< The one the peer knows us by.
+    psn send_psn{};
+    mtu path_mtu = mtu::b4096;
+    std::uint8_t reads_in = 0;  ///< READs the peer may have outstanding at us.
+    std::uint8_t reads_out = 0; ///< READs we may have outstanding at the peer.
+};
+
 /// The peer's side, as the handshake learned it. Everything in it comes from outside: validate() first.
 struct peer_parameters : endpoint_parameters {
     immediate_layout immediates{};
+    std::optional<imposed_parameters> imposed{};
 };
 
 /// Checks every number that a peer told: queue pair 2..0xFFFFFF, an address, a UDP port, path MTU code 1..5,

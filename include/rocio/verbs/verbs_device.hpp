@@ -64,6 +64,10 @@ class verbs_device final : public device {
     error_info register_memory(std::span<std::byte> bytes, const memory_region_config& config,
                                std::unique_ptr<device_memory_region>& out) override;
 
+    /// rdma_cm, with an event channel of its own. Errors: those of the system; without the module rdma_ucm
+    /// the text says so.
+    error_info create_connection_manager(std::unique_ptr<connection_manager>& out) override;
+
     errc bind(const void* engine) override;
     void unbind(const void* engine) noexcept override;
 

@@ -193,6 +193,123 @@ class TwoProcesses(unittest.TestCase):
                 victim.process.send_signal(signal.SIGCONT)
 
 
+class Bench(unittest.TestCase):
+    LATENCY = "min median average stdev p99 p999 max".split()
+
+    def both(self, test, *args, listening=(), dialling=()):
+        """The reports of the listening and of the dialling side."""
+        ours, theirs = address_pair()
+        with Process("bench", test, "--device", ours, "--listen", "127.0.0.1:0", "--json", *args, *listening) as first:
+            where = first.wait_for(r"waiting for the other side at (\S+)").group(1)
+            second = run("bench", test, "--device", theirs, "--peer", where, "--json", *args, *dialling)
+            code, out, err = first.finish()
+        self.assertEqual((code, second.returncode), (0, 0), err + second.stderr)
+        return last_json(out), last_json(second.stdout)
+
+    def assert_latency(self, report, **expected):
+        for key, value in expected.items():
+            self.assertEqual(report[key], value)
+        figures = report["half_round_trip_us"]
+        self.assertEqual(sorted(figures), sorted(self.LATENCY))
+        ordered = [figures[key] for key in ("min", "median", "p99", "p999", "max")]
+        self.assertEqual(ordered, sorted(ordered))
+        self.assertGreater(ordered[0], 0)
+
+    def test_send_is_measured_by_both_sides_under_every_policy(self):
+        for poll in ("spin", "park", "hybrid"):
+            with self.subTest(poll=poll):
+                first, second = self.both("send", "--count", "300", "--poll", poll)
+                self.assert_latency(first, bench="send", role="listen", implementation="rocio", poll=poll, size=64, count=300)
+                self.assert_latency(second, bench="send", role="peer", implementation="rocio", poll=poll, size=64, count=300)
+                self.assertGreaterEqual(second["engine_per_message"]["completions"], 2)
+
+    def test_send_without_inline_and_longer_than_a_packet(self):
+        _, second = self.both("send", "--count", "50", "--size", "10000", "--inline", "0")
+        self.assert_latency(second, size=10000)
+
+    def test_a_spinning_engine_never_waits_and_a_parked_one_does(self):
+        _, spinning = self.both("send", "--count", "200", "--poll", "spin")
+        _, parked = self.both("send", "--count", "200", "--poll", "park")
+        self.assertEqual(spinning["engine_per_message"]["waits"], 0)
+        self.assertGreater(parked["engine_per_message"]["waits"], 0)
+
+    def test_write_is_measured_by_both_sides(self):
+        for size in ("1", "64", "5000"):
+            with self.subTest(size=size):
+                first, second = self.both("write", "--count", "300", "--size", size)
+                self.assert_latency(first, bench="write", role="listen", poll="spin", size=int(size))
+                self.assert_latency(second, bench="write", role="peer", poll="spin", size=int(size))
+
+    def test_stream_tells_the_rate(self):
+        for poll in ("spin", "park"):
+            with self.subTest(poll=poll):
+                for report in self.both("stream", "--count", "2000", "--poll", poll):
+                    self.assertEqual((report["bench"], report["size"], report["count"]), ("stream", 4096, 2000))
+                    self.assertAlmostEqual(report["messages_per_second"] * report["seconds"], 2000, delta=0.01)
+                    self.assertAlmostEqual(report["bytes_per_second"] / report["messages_per_second"], 4096, delta=0.01)
+
+    def test_a_single_message_is_enough(self):
+        for test in ("send", "write"):
+            _, second = self.both(test, "--count", "1")
+            self.assert_latency(second, count=1)
+        _, second = self.both("stream", "--count", "1", "--depth", "1", "--tx-depth", "1")
+        self.assertGreater(second["seconds"], 0)
+
+    def test_the_text_has_a_line_of_figures(self):
+        ours, theirs = address_pair()
+        with Process("bench", "send", "--device", ours, "--listen", "127.0.0.1:0", "--count", "100") as first:
+            where = first.wait_for(r"waiting for the other side at (\S+)").group(1)
+            second = run("bench", "send", "--device", theirs, "--peer", where, "--count", "100")
+            self.assertEqual(first.finish()[0], 0)
+        lines = second.stdout.splitlines()
+        self.assertIn("send by rocio on " + theirs, lines[0])
+        self.assertIn("median", lines[2])
+        self.assertEqual(len(lines[3].split()), 7)
+
+    def test_who_dials_may_come_first(self):
+        ours, theirs = address_pair()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            where = f"127.0.0.1:{free.getsockname()[1]}"
+        with Process("bench", "send", "--device", theirs, "--peer", where, "--count", "100", "--json") as second:
+            first = run("bench", "send", "--device", ours, "--listen", where, "--count", "100", "--json")
+            self.assertEqual(first.returncode, 0, first.stderr)
+            self.assertEqual(second.finish()[0], 0)
+
+    def refused_pair(self, listening, dialling):
+        """Two sides that do not fit: what each says on stderr, after a bad exit status of both."""
+        ours, theirs = address_pair()
+        with Process("bench", *listening, "--device", ours, "--listen", "127.0.0.1:0") as first:
+            where = first.wait_for(r"waiting for the other side at (\S+)").group(1)
+            second = run("bench", *dialling, "--device", theirs, "--peer", where)
+            code, _, err = first.finish()
+        self.assertEqual((code, second.returncode), (1, 1), err + second.stderr)
+        self.assertEqual(len(second.stderr.splitlines()), 1, second.stderr)
+        return err, second.stderr
+
+    def test_another_size_is_refused_with_a_sentence(self):
+        for sizes in (("64", "128"), ("128", "64")):
+            listening, dialling = (["send", "--size", size] for size in sizes)
+            self.assertIn(sizes[0], self.refused_pair(listening, dialling)[1])
+            listening, dialling = (["write", "--size", size] for size in sizes)
+            self.assertIn("size", "".join(self.refused_pair(listening, dialling)))
+
+    def test_another_test_is_refused(self):
+        self.refused_pair(["write"], ["send"])
+
+    def test_another_count_ends_both_sides_with_a_sentence(self):
+        ours, theirs = address_pair()
+        for test in ("send", "stream"):
+            with self.subTest(test=test), Process("bench", test, "--device", ours, "--listen", "127.0.0.1:0", "--count",
+                                                  "100000000" if test == "stream" else "10000000") as first:
+                where = first.wait_for(r"waiting for the other side at (\S+)").group(1)
+                with Process("bench", test, "--device", theirs, "--peer", where, "--count", "1000") as second:
+                    second.process.wait(timeout=DEADLINE)
+                code, _, err = first.finish()
+                self.assertEqual(code, 1)
+                self.assertEqual(len(err.splitlines()), 2, err)
+
+
 class BadInput(unittest.TestCase):
     def assert_one_line(self, result, *words):
         self.assertNotEqual(result.returncode, 0)
@@ -232,6 +349,24 @@ class BadInput(unittest.TestCase):
         ours, _ = address_pair()
         self.assert_one_line(run("recv", "--device", ours, "--listen", "127.0.0.1:0", "--payload", "1048576", "--depth",
                                  "65536"), "max_payload", "rx_queue_depth")
+
+    def test_bench_of_two_processes_says_what_it_lacks(self):
+        ours, _ = address_pair()
+        here, there = ["--listen", "127.0.0.1:0"], ["--peer", "127.0.0.1:1"]
+        for args, words in ((["send"], ["--device"]), (["send", "--device", ours], ["--listen", "--peer"]),
+                            (["send", "--device", ours, *here, *there], ["--listen", "--peer"]),
+                            (["write", "--device", ours, *here, "--poll", "park"], ["park", "spin"]),
+                            (["send", "--device", ours, *here, "--plain", "--poll", "hybrid"], ["--plain", "park"]),
+                            (["send", "--device", ours, *here, "--plain"], ["--plain"]),
+                            (["send", "--device", ours, "--peer", "nonsense"], ["nonsense"]),
+                            (["send", "--device", ours, *here, "--size", "0"], ["--size", "0"]),
+                            (["send", "--device", ours, *here, "--count", "0"], ["--count", "0"]),
+                            (["stream", "--device", ours, *here, "--depth", "0"], ["--depth", "0"]),
+                            (["stream", "--device", ours, *here, "--mtu", "1500"], ["--mtu", "1500"]),
+                            (["send", "--device", "mlx5_9", *here], ["mlx5_9"]),
+                            (["send", "--device", ours, *there, "--connect-timeout", "300ms"], ["127.0.0.1:1"])):
+            with self.subTest(args=args):
+                self.assert_one_line(run("bench", *args), *words)
 
     def test_nobody_listens(self):
         _, theirs = address_pair()
@@ -352,7 +487,8 @@ class Dump(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_every_command_has_help(self):
-        for command in ([], ["devices"], ["recv"], ["emulate"], ["demo"], ["bench"], ["dump"]):
+        for command in ([], ["devices"], ["recv"], ["emulate"], ["demo"], ["bench"], ["bench", "send"], ["bench", "write"],
+                        ["bench", "stream"], ["dump"]):
             result = run(*command, "--help")
             self.assertEqual(result.returncode, 0)
             self.assertIn("--help", result.stdout)

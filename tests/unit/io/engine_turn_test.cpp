@@ -62,12 +62,12 @@ TEST_F(engine_turn, sweeps_at_most_64_times) {
     run();
 }
 
-TEST_F(engine_turn, ends_after_five_microseconds) {
+TEST_F(engine_turn, ends_after_fifty_microseconds_at_the_latest) {
     engine().set_policy(polling_policy::spin());
     auto qp = connected();
     serve(qp);
     dev->on_progress([](auto started) {
-        while (std::chrono::steady_clock::now() < started + 6us) {
+        while (std::chrono::steady_clock::now() < started + 51us) {
         }
         return true;
     });

@@ -65,6 +65,7 @@ constexpr row rows[] = {
     {errc::not_connected, ""},
     {errc::already_connected, ""},
     {errc::stopped, "!"},
+    {errc::unified_mode, ""},
 };
 
 std::string classes_of(const error_code& code) {
@@ -79,7 +80,7 @@ std::string classes_of(const error_code& code) {
 
 TEST(errc, the_rows_above_are_all_enumerators_in_order) {
     for (std::size_t i = 0; i < std::size(rows); ++i) EXPECT_EQ(static_cast<std::size_t>(rows[i].value), i);
-    EXPECT_EQ(rows[std::size(rows) - 1].value, errc::stopped);
+    EXPECT_EQ(rows[std::size(rows) - 1].value, errc::unified_mode);
 }
 
 TEST(errc, every_enumerator_has_a_message_of_its_own) {

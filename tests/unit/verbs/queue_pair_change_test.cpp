@@ -107,6 +107,49 @@ TEST(ChangeToRts, AnEndlessTimeoutReachesTheDevice) {
     EXPECT_NE(change.mask & IBV_QP_TIMEOUT, 0);
 }
 
+// ---- With what rdma_cm imposed
+
+connect_attributes imposed(std::uint8_t reads_in, std::uint8_t reads_out) {
+    auto out = both_sides();
+    out.local.min_rnr_timer = rnr_timer{};
+    out.peer.imposed =
+        imposed_parameters{gid::from_v4({10, 1, 2, 1}), psn{0x42}, mtu::b1024, reads_in, reads_out};
+    return out;
+}
+
+TEST(ChangeWithImposed, ReadsAreTheLesserOfAgreedAndPossible) {
+    struct {
+        std::uint8_t in, out;
+        read_depths device, expected; // initiator, responder
+    } const cases[]{
+        {3, 5, {8, 16}, {5, 3}}, {20, 20, {8, 16}, {8, 16}}, {0, 0, {8, 16}, {0, 0}}, {3, 5, {0, 0}, {0, 0}}};
+    for (const auto& c : cases) {
+        const auto attributes = imposed(c.in, c.out);
+        EXPECT_EQ(change_to_rtr(rc, attributes, 1, 0, c.device).attributes.max_dest_rd_atomic,
+                  c.expected.responder);
+        EXPECT_EQ(change_to_rts(rc, attributes, c.device).attributes.max_rd_atomic, c.expected.initiator);
+        EXPECT_EQ(change_to_rtr(uc, attributes, 1, 0, c.device).attributes.max_dest_rd_atomic, 0);
+        EXPECT_EQ(change_to_rts(uc, attributes, c.device).attributes.max_rd_atomic, 0);
+    }
+}
+
+TEST(ChangeWithImposed, MinRnrTimerIsSetWhichRdmaCmLeavesAtTheLongest) {
+    const auto change = change_to_rtr(rc, imposed(3, 5), 1, 0, {8, 16});
+    EXPECT_EQ(change.attributes.min_rnr_timer, 12);
+    EXPECT_NE(change.mask & IBV_QP_MIN_RNR_TIMER, 0);
+}
+
+TEST(ChangeWithImposed, TimeoutIsGivenOnTheWayToRtsAndNeverLater) {
+    auto attributes = imposed(3, 5);
+    for (const std::uint8_t code : {0, 14}) {
+        attributes.local.timeout = ack_timeout{code};
+        EXPECT_EQ(change_to_rtr(rc, attributes, 1, 0, {8, 16}).mask & IBV_QP_TIMEOUT, 0);
+        const auto change = change_to_rts(rc, attributes, {8, 16});
+        EXPECT_NE(change.mask & IBV_QP_TIMEOUT, 0);
+        EXPECT_EQ(change.attributes.timeout, code);
+    }
+}
+
 TEST(ChangeToError, IsTheStateAlone) {
     const auto change = change_to_error();
     EXPECT_EQ(change.mask, IBV_QP_STATE);

@@ -6,7 +6,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent.parent / "cases"
 TOPOLOGIES = ("rxe_pair", "rxe_netns", "soft_pair")
 _LINE = re.compile(r"# (\w+): *(.*?) *$")
-_KEYS = ("about", "topology", "mtu", "deadline", "programs", "targets")
+_KEYS = ("about", "topology", "mtu", "deadline", "programs", "targets", "labels")
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Case:
     deadline: int  # seconds, inside the guest
     programs: tuple  # commands of the host that go into the guest
     targets: tuple  # CMake targets; the executables among them go into the guest
+    labels: tuple = ()  # further ones of its ctest entry
 
 
 def read(path):
@@ -35,7 +36,8 @@ def read(path):
     if header["topology"] not in TOPOLOGIES:
         raise ValueError(f"{path}: topology {header['topology']} is none of {', '.join(TOPOLOGIES)}")
     return Case(path.stem, path, header["about"], header["topology"], int(header["mtu"]), int(header["deadline"]),
-                tuple(header.get("programs", "").split()), tuple(header.get("targets", "").split()))
+                tuple(header.get("programs", "").split()), tuple(header.get("targets", "").split()),
+                tuple(header.get("labels", "").split()))
 
 
 def all_cases():

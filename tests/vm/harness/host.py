@@ -12,6 +12,7 @@ SEARCH = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
 _PACKAGE = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "modprobe": "kmod",
             "depmod": "kmod", "ip": "iproute2", "tc": "iproute2", "rdma": "iproute2", "rping": "rdmacm-utils",
             "ibv_rc_pingpong": "ibverbs-utils", "ibv_uc_pingpong": "ibverbs-utils", "ibv_devinfo": "ibverbs-utils",
+            "ib_send_lat": "perftest", "ib_write_lat": "perftest", "ib_send_bw": "perftest",
             "tcpdump": "tcpdump", "setpriv": "util-linux", "bash": "bash"}
 ALWAYS = ("qemu-system-x86_64", "busybox", "cpio", "modprobe", "depmod", "setpriv")
 RXE_PROVIDER = "ibverbs-providers"

@@ -1,4 +1,5 @@
 """Runs a list of cases in as few guests as possible: one, and one more after each case that took a guest down."""
+import os
 import shutil
 import time
 
@@ -22,6 +23,7 @@ class Session:
         with machine.one_guest_at_a_time():
             shutil.rmtree(self._share, ignore_errors=True)
             (self._share / "results").mkdir(parents=True)
+            (self._share / "soak").write_text(os.environ.get("ROCIO_SOAK", "") + "\n")
             initramfs = image.build(self._kernel, self._programs, self._work)
             pending = list(cases)
             while pending:

@@ -48,3 +48,11 @@ lost_packets() { # what netem threw away so far, at both ends
 cm_listens() { # whether a program listens for rdma_cm connections
     rdma resource show cm_id 2>/dev/null | grep -q "state LISTEN"
 }
+
+cm_ids() { # how many ids rdma_cm has in the kernel
+    rdma resource show cm_id 2>/dev/null | grep -c . || true
+}
+
+queue_pairs() { # how many queue pairs there are but the two that every port has
+    rdma resource show qp 2>/dev/null | grep -vcE "lqpn [01] " || true
+}

@@ -5,3 +5,4 @@ source /rocio/processes.sh
 source /rocio/pingpong.sh
 source /rocio/stream.sh
 source /rocio/interop.sh
+source /rocio/comparison.sh

@@ -43,3 +43,7 @@ has_listener() { # PORT [PREFIX…]
 wait_listening() { # NAME PORT [PREFIX…]: until somebody listens on the TCP port; PREFIX as in in_ns1
     wait_until "$1" 30 has_listener "${@:2}"
 }
+
+is_full_run() { # ROCIO_SOAK=full on the host: long runs with full counts, and with limits that need a quiet host
+    [[ $(cat /share/soak 2>/dev/null) == full ]]
+}

@@ -1,6 +1,7 @@
 // The counterpart of rdma-core's ibv_rc_pingpong and ibv_uc_pingpong on any rocio device.
 
 #include "pingpong_handshake.hpp"
+#include "run_within.hpp"
 
 #include <rocio/connect/async_connect.hpp>
 #include <rocio/connect/parse_endpoint.hpp>
@@ -99,16 +100,7 @@ class pingpong {
 int run(const settings& s) {
     asio::io_context context;
     pingpong game(context, s);
-    std::exception_ptr failure;
-    bool over = false;
-    asio::co_spawn(context, game.run(), [&](std::exception_ptr e) {
-        failure = std::move(e);
-        over = true;
-        context.stop();
-    });
-    context.run_for(std::chrono::seconds(100));
-    if (!over) throw std::runtime_error("no end within 100 s");
-    if (failure) std::rethrow_exception(failure);
+    test::run_within(std::chrono::seconds(100), context, game.run());
     std::cout << s.iterations << " iterations of " << s.size << " bytes, path MTU " << s.path_mtu << "\n";
     return 0;
 }

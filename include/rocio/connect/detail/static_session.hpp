@@ -3,7 +3,6 @@
 #include <rocio/connect/detail/tcp_session.hpp>
 
 #include <memory>
-#include <utility>
 
 namespace rocio::detail {
 
@@ -23,21 +22,6 @@ error_info last_error_of(const static_session_ptr& session);
 /// Drops the owner's reference: ends the waits.
 void abandon(static_session_ptr&& session) noexcept;
 
-/// The owner of a session.
-class static_session_handle {
-  public:
-    explicit static_session_handle(static_session_ptr session) noexcept : session_(std::move(session)) {}
-    static_session_handle(static_session_handle&&) noexcept = default;
-    static_session_handle& operator=(static_session_handle&& other) noexcept {
-        if (this != &other) abandon(std::exchange(session_, std::move(other.session_)));
-        return *this;
-    }
-    ~static_session_handle() { abandon(std::move(session_)); }
-
-    const static_session_ptr& get() const noexcept { return session_; }
-
-  private:
-    static_session_ptr session_;
-};
+using static_session_handle = session_handle<static_session>;
 
 } // namespace rocio::detail

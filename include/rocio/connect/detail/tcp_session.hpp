@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/async/control_handler.hpp>
+#include <rocio/connect/detail/session_handle.hpp>
 #include <rocio/connect/tcp_rendezvous_config.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/parameters.hpp>
@@ -40,22 +41,6 @@ peer_parameters hello_of(const tcp_session_ptr& session);
 /// Drops an owner's reference: ends what the session waits for and closes its connection.
 void abandon(tcp_session_ptr&& session) noexcept;
 
-/// The owner of a session.
-class tcp_session_handle {
-  public:
-    tcp_session_handle() noexcept = default;
-    explicit tcp_session_handle(tcp_session_ptr session) noexcept : session_(std::move(session)) {}
-    tcp_session_handle(tcp_session_handle&&) noexcept = default;
-    tcp_session_handle& operator=(tcp_session_handle&& other) noexcept {
-        if (this != &other) abandon(std::exchange(session_, std::move(other.session_)));
-        return *this;
-    }
-    ~tcp_session_handle() { abandon(std::move(session_)); }
-
-    const tcp_session_ptr& get() const noexcept { return session_; }
-
-  private:
-    tcp_session_ptr session_;
-};
+using tcp_session_handle = session_handle<tcp_session>;
 
 } // namespace rocio::detail

@@ -35,8 +35,9 @@ class queue_pair_core {
     error_info to_init();
     /// Only the GID choice of to_init(), for an early error.
     error_info choose_address();
-    /// RTR, then RTS.
-    error_info to_ready(const local_parameters& local, const peer_parameters& peer);
+
+    /// RTR, then RTS; what the handshake imposed replaces our own numbers.
+    error_info to_ready(const peer_parameters& peer);
 
     /// Our side's numbers, without region, payload and depth. After to_init() also the address.
     local_parameters local() const;
@@ -54,6 +55,7 @@ class queue_pair_core {
   private:
     error_info check_limits() const;
     error_info check_path_mtu();
+    error_info take_imposed(const imposed_parameters& imposed);
     error_info make_queue_pair(completion_sink& sink);
     void give_up_place() noexcept;
     std::uint32_t room() const noexcept { return config_.send_depth + config_.receive_depth; }

@@ -1,0 +1,149 @@
+#pragma once
+
+#include <rocio/io/completion_engine.hpp>
+#include <rocio/io/connectable.hpp>
+#include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/ring/detail/ring_memory.hpp>
+#include <rocio/ring/detail/ring_operations.hpp>
+#include <rocio/ring/ring_config.hpp>
+#include <rocio/ring/ring_snapshot.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rocio::detail {
+
+/// Everything of a ring_transceiver that does not depend on its executor's type. Its state is guarded by the
+/// engine's lock; in unified mode the engine never turns, and the caller's thread sweeps the device under the
+/// same lock.
+class ring_core final : public completion_sink,
+                        public connectable,
+                        public std::enable_shared_from_this<ring_core> {
+  public:
+    /// Throws rocio::exception.
+    ring_core(completion_engine& engine, const ring_config& config);
+    ~ring_core() override;
+
+    completion_engine& engine() const noexcept { return core_.engine(); }
+    const ring_config& config() const noexcept { return config_; }
+    const std::shared_ptr<ring_memory>& memory() const noexcept { return memory_; }
+
+    error_info setup();
+    local_parameters local() const;
+    error_info connect(const peer_parameters& peer);
+    void stop();
+    bool is_connected() const;
+    error_info last_error() const;
+    ring_snapshot snapshot() const;
+
+    // The slots, by number. Any thread, as ring_transceiver says.
+    bool tx_free(std::uint32_t slot) const noexcept;
+    error_code publish(std::uint32_t slot, std::size_t length) noexcept;
+    void release(std::uint32_t slot) noexcept;
+    /// The next filled slot in order of arrival.
+    bool take(std::uint32_t& slot);
+    bool rx_poll(std::uint32_t& slot);
+    bool tx_publish(std::uint32_t slot, std::size_t length);
+
+    void start(ring_receive_operation* op);
+    void start(ring_wait_operation* op);
+    void cancel(std::uint64_t id);
+    void cancel_all(const error_code& ec);
+    std::uint64_t next_id() noexcept { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
+    asio::any_io_executor control_executor() override;
+    error_info prepare(local_parameters& out) override;
+    error_info establish(const peer_parameters& peer) override;
+    void connected(std::unique_ptr<liveness> watch) override;
+    void disconnected(const error_info& cause) override;
+
+    void on_completion(const work_completion& completion) noexcept override;
+    void on_device_event(const device_event& event) noexcept override;
+    bool on_sweep() noexcept override;
+    bool on_park() noexcept override;
+    void on_shutdown(async::operation_queue<>& pending) noexcept override;
+
+  private:
+    static constexpr std::uint32_t send_bit = 0x80000000; ///< In the slot of a wr_id: a send.
+    enum class phase : std::uint8_t { fresh, ready, connecting, connected, disconnected, stopped };
+    enum class send_state : std::uint8_t { idle, claimed, posted };
+    struct rx_state {
+        std::uint32_t token = 0; ///< The receive that brought the message and is not posted yet.
+        bool held = false;       ///< Its flag was set and not yet seen cleared.
+        bool has_token = false;
+        bool again = false;    ///< A message came while it was held.
+        bool in_queue = false; ///< Not yet taken by take() or an operation.
+    };
+
+    // *locked* from here on.
+    error_info open();
+    void send_to(const peer_parameters& peer);
+    void begin_activity() noexcept;
+    void end_activity() noexcept;
+    void end_session(const error_info& cause, phase next) noexcept;
+    void reset_slots() noexcept;
+    error_code end_reason() const noexcept;
+    void receive(const work_completion& completion) noexcept;
+    bool slot_of(const work_completion& completion, std::uint32_t& slot) noexcept;
+    void arrived(std::uint32_t slot, std::uint32_t token) noexcept;
+    void deliver(std::uint32_t slot) noexcept;
+    void forward(std::uint32_t slot) noexcept;
+    bool take_next(std::uint32_t& slot) noexcept;
+    bool check_released() noexcept;
+    bool retire(std::uint32_t slot) noexcept;
+    bool finds_published() noexcept;
+    bool send_published() noexcept;
+    bool claim(std::uint32_t slot) noexcept;
+    bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
+    bool post_sends() noexcept;
+    void sent(std::uint32_t slot, const work_completion& completion) noexcept;
+    void rearm(std::uint32_t token) noexcept { to_post_.push_back(token); }
+    bool post_receives() noexcept;
+    void sweep_device() noexcept;
+    void finish_operations() noexcept;
+    void tell_of_sends() noexcept;
+    bool has_filled() const noexcept { return queued_ != 0; }
+    bool receives() const noexcept { return config_.mode != ring_mode::tx_only; }
+    bool sends() const noexcept { return config_.mode != ring_mode::rx_only; }
+    bool uses_flags() const noexcept {
+        return config_.mode != ring_mode::forward && config_.mode != ring_mode::unified;
+    }
+
+    ring_config config_;
+    mutable queue_pair_core core_;
+    std::shared_ptr<ring_memory> memory_;
+    std::unique_ptr<device_memory_region> rx_region_, tx_region_;
+    std::vector<receive_request> receive_requests_; ///< Prebuilt, by token.
+    std::vector<send_request> send_requests_;       ///< Prebuilt, by slot.
+    std::vector<receive_request> receive_chain_;
+    std::vector<send_request> send_chain_;
+    std::vector<std::uint32_t> to_post_;
+    std::vector<rx_state> rx_;
+    std::vector<send_state> tx_;
+    std::vector<std::atomic<std::uint32_t>> lengths_; ///< Of the next publish of a slot; 0: frame_size.
+    std::vector<std::uint32_t> held_;                 ///< Slots whose flag is to be watched.
+    std::vector<std::uint32_t> arrivals_;             ///< Ring of filled slots in order of arrival.
+    std::uint32_t arrivals_head_ = 0, queued_ = 0;
+    std::uint32_t posted_ = 0, in_flight_ = 0;
+    std::uint32_t tx_cursor_ = 0; ///< Where the next published flag is expected.
+    bool sent_unseen_ = false;    ///< A send was done and no wait has told of it yet.
+    std::uint32_t tx_scan_ = 0;   ///< Where the search for others goes on.
+
+    async::operation_queue<ring_receive_operation> receiving_;
+    async::operation_queue<ring_wait_operation> waiting_;
+    std::atomic<std::uint64_t> last_id_{0};
+
+    phase phase_ = phase::fresh;
+    bool active_ = false;
+    std::unique_ptr<liveness> watch_;
+    error_info last_error_{};
+    std::optional<peer_parameters> peer_;
+    std::uint64_t received_ = 0, sent_ = 0, overwritten_ = 0, bad_immediate_ = 0, unexpected_ = 0,
+                  bad_flag_ = 0;
+    std::uint64_t send_errors_ = 0, receive_errors_ = 0;
+};
+
+} // namespace rocio::detail

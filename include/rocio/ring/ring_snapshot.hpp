@@ -1,0 +1,37 @@
+#pragma once
+
+#include <rocio/device/device_queue_pair.hpp>
+#include <rocio/types/error.hpp>
+#include <rocio/types/parameters.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rocio {
+
+/// A ring as the status shows it; a value.
+struct ring_snapshot {
+    std::string name;
+    std::string device;
+    std::string mode;
+    std::string state; ///< "new", "ready", "connected", "disconnected", "stopped".
+    std::uint32_t slots = 0, slot_size = 0, frame_size = 0;
+    local_parameters local{};
+    std::optional<peer_parameters> peer{};
+    error_info last_error{};
+
+    std::uint32_t receives_posted = 0;
+    std::uint32_t rx_held = 0;      ///< Filled slots that nobody has released.
+    std::uint32_t tx_in_flight = 0; ///< Sends the device is not done with.
+    std::uint64_t received = 0, sent = 0;
+    std::uint64_t overwritten = 0;   ///< Messages that came into a slot which was still held.
+    std::uint64_t bad_immediate = 0; ///< Immediates that do not fit the peer's layout.
+    std::uint64_t unexpected = 0;    ///< Completions of another kind than the ring expects.
+    std::uint64_t bad_flag = 0;      ///< Send flags that are no address in the ring; taken back.
+    std::uint64_t send_errors = 0, receive_errors = 0;
+    /// What the device noticed of lost packets and messages; absent where it does not count.
+    std::optional<device_queue_pair_counters> device_counters{};
+};
+
+} // namespace rocio

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace rocio::rpc::detail {
+
+/// Counted by one thread at a time, read by any: an addition costs no locked instruction.
+class relaxed_counter {
+  public:
+    void add(std::uint64_t n = 1) noexcept {
+        value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+    }
+    void raise_to(std::uint64_t n) noexcept {
+        if (n > value_.load(std::memory_order_relaxed)) value_.store(n, std::memory_order_relaxed);
+    }
+    std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+  private:
+    std::atomic<std::uint64_t> value_{0};
+};
+
+} // namespace rocio::rpc::detail

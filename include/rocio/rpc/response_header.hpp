@@ -1,0 +1,49 @@
+#pragma once
+
+#include <rocio/rpc/detail/little_endian.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace rocio::rpc {
+
+/// The first 24 bytes of a response, little-endian on the wire (CUDA-Q realtime, `RPCResponse`): magic,
+/// status, result length, request id (4 bytes each), timestamp (8). The results follow.
+struct response_header {
+    static constexpr std::uint32_t magic = 0x43555153; ///< On the wire: 53 51 55 43.
+    static constexpr std::size_t size = 24;
+
+    std::int32_t status = 0; ///< 0 success, above 0 the handler's, below 0 the protocol's (see rpc::status).
+    std::uint32_t result_len = 0; ///< Bytes of results behind the header. As told by the peer: unchecked.
+    std::uint32_t request_id = 0; ///< The request's.
+    std::uint64_t timestamp = 0;  ///< The request's.
+
+    /// Nothing if there are fewer than 24 bytes or the magic is another.
+    static constexpr std::optional<response_header> decode(std::span<const std::byte> in) noexcept {
+        if (in.size() < size) return std::nullopt;
+        const auto header = in.first<size>();
+        if (detail::load_little<std::uint32_t>(header.subspan<0, 4>()) != magic) return std::nullopt;
+        return response_header{.status = detail::load_little<std::int32_t>(header.subspan<4, 4>()),
+                               .result_len = detail::load_little<std::uint32_t>(header.subspan<8, 4>()),
+                               .request_id = detail::load_little<std::uint32_t>(header.subspan<12, 4>()),
+                               .timestamp = detail::load_little<std::uint64_t>(header.subspan<16, 8>())};
+    }
+
+    /// Writes the first 24 bytes of `out`; false, and nothing written, if it is shorter.
+    [[nodiscard]] constexpr bool encode(std::span<std::byte> out) const noexcept {
+        if (out.size() < size) return false;
+        const auto header = out.first<size>();
+        detail::store_little(magic, header.subspan<0, 4>());
+        detail::store_little(status, header.subspan<4, 4>());
+        detail::store_little(result_len, header.subspan<8, 4>());
+        detail::store_little(request_id, header.subspan<12, 4>());
+        detail::store_little(timestamp, header.subspan<16, 8>());
+        return true;
+    }
+
+    friend bool operator==(const response_header&, const response_header&) = default;
+};
+
+} // namespace rocio::rpc

@@ -1,0 +1,447 @@
+#include <rocio/ring/detail/ring_core.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace rocio::detail {
+
+namespace {
+
+/// How many send flags one sweep looks at beyond the expected one: eight cache lines.
+constexpr std::uint32_t flags_per_sweep = 64;
+
+} // namespace
+
+// ---- Receiving
+
+void ring_core::on_completion(const work_completion& completion) noexcept {
+    const auto slot = completion.id.slot;
+    if ((slot & send_bit) != 0) return sent(slot & ~send_bit, completion);
+    if (slot >= config_.slots || posted_ == 0) return engine().count_stale();
+    --posted_;
+    if (completion.status == errc::success) return receive(completion);
+    ++receive_errors_;
+    // A flush is never the cause, only its consequence; without a cause known it is the best there is.
+    if (active_) end_session({completion.status, {}}, phase::disconnected);
+}
+
+void ring_core::receive(const work_completion& completion) noexcept {
+    const auto token = completion.id.slot;
+    std::uint32_t slot = 0;
+    if (!slot_of(completion, slot)) return rearm(token);
+    ++received_;
+    if (config_.mode == ring_mode::forward) {
+        rx_[slot].token = token;
+        rx_[slot].has_token = true;
+        return forward(slot);
+    }
+    arrived(slot, token);
+}
+
+/// A SEND is in the buffer of its receive. A WRITE is where the peer put it, and its immediate says where:
+/// the receive it used up says nothing, since a lost packet shifts those.
+bool ring_core::slot_of(const work_completion& completion, std::uint32_t& slot) noexcept {
+    if (completion.op == completion_opcode::receive) {
+        slot = completion.id.slot;
+        return true;
+    }
+    if (completion.op != completion_opcode::receive_rdma_write_with_immediate || !completion.has_immediate) {
+        ++unexpected_;
+        return false;
+    }
+    const auto mask = peer_ ? peer_->immediates.slot_mask : 0xFFFFFFFF;
+    const auto number = completion.immediate & mask;
+    // Where the peer's layout is known, the number must be one of our slots; where it is not, the lowest bits
+    // are the slot in every layout there is.
+    if (mask != 0xFFFFFFFF && number >= config_.slots) {
+        ++bad_immediate_;
+        return false;
+    }
+    slot = number & (config_.slots - 1);
+    return true;
+}
+
+void ring_core::arrived(std::uint32_t slot, std::uint32_t token) noexcept {
+    auto& state = rx_[slot];
+    memory_->count_arrival(slot);
+    if (state.held && !retire(slot)) {
+        // The bytes are the new message's already; it is told of again when the reader of the old one is
+        // done.
+        ++overwritten_;
+        state.again = true;
+        return rearm(token);
+    }
+    if (config_.rearm == ring_rearm::on_publish || config_.mode == ring_mode::unified) {
+        rearm(token);
+    } else {
+        state.token = token;
+        state.has_token = true;
+    }
+    deliver(slot);
+}
+
+void ring_core::deliver(std::uint32_t slot) noexcept {
+    auto& state = rx_[slot];
+    if (config_.mode == ring_mode::unified) {
+        if (state.in_queue) {
+            ++overwritten_;
+            return;
+        }
+    } else {
+        state.held = true;
+        held_.push_back(slot);
+        ring_memory::store(memory_->rx_flags()[slot], ring_memory::address_of(memory_->rx_slot(slot)));
+    }
+    if (auto* op = receiving_.pop()) {
+        op->set({}, ring_slot(memory_, slot));
+        return engine().complete(op);
+    }
+    if (!state.in_queue) {
+        state.in_queue = true;
+        arrivals_[(arrivals_head_ + queued_++) & (config_.slots - 1)] = slot;
+    }
+    while (auto* op = waiting_.pop()) {
+        op->set({});
+        engine().complete(op);
+    }
+}
+
+bool ring_core::take_next(std::uint32_t& slot) noexcept {
+    while (queued_ > 0) {
+        slot = arrivals_[arrivals_head_];
+        arrivals_head_ = (arrivals_head_ + 1) & (config_.slots - 1);
+        --queued_;
+        rx_[slot].in_queue = false;
+        // A reader of flags may have had it before us.
+        if (config_.mode == ring_mode::unified || ring_memory::load(memory_->rx_flags()[slot]) != 0)
+            return true;
+    }
+    return false;
+}
+
+/// The slot's flag is 0 again: its receive goes back, unless a further message waits in it.
+bool ring_core::retire(std::uint32_t slot) noexcept {
+    auto& state = rx_[slot];
+    if (ring_memory::load(memory_->rx_flags()[slot]) != 0) return false;
+    if (std::exchange(state.has_token, false)) rearm(state.token);
+    state.held = false;
+    std::erase(held_, slot);
+    return true;
+}
+
+bool ring_core::check_released() noexcept {
+    bool any = false;
+    for (std::size_t i = 0; i < held_.size();) {
+        const auto slot = held_[i];
+        if (!retire(slot)) {
+            ++i;
+            continue;
+        }
+        any = true;
+        if (std::exchange(rx_[slot].again, false)) deliver(slot);
+    }
+    return any;
+}
+
+bool ring_core::post_receives() noexcept {
+    if (to_post_.empty() || !core_.is_open()) return false;
+    receive_chain_.clear();
+    for (const auto token : to_post_) receive_chain_.push_back(receive_requests_[token]);
+    const auto outcome = core_.pair().post_receive(receive_chain_);
+    posted_ += static_cast<std::uint32_t>(outcome.accepted);
+    to_post_.erase(to_post_.begin(), to_post_.begin() + static_cast<std::ptrdiff_t>(outcome.accepted));
+    if (to_post_.empty() || outcome.reason == errc::queue_full) return outcome.accepted > 0;
+    if (active_) end_session({outcome.reason, "the device refused a receive"}, phase::disconnected);
+    return true;
+}
+
+// ---- Sending
+
+bool ring_core::build_send(std::uint32_t slot, std::uint64_t flag) noexcept {
+    const auto inside = [&](std::span<const std::byte> memory, std::size_t length) {
+        const auto base = ring_memory::address_of(memory);
+        return flag >= base && flag - base <= memory.size() - length;
+    };
+    auto length = lengths_[slot].exchange(0, std::memory_order_relaxed);
+    if (length == 0) length = config_.frame_size;
+    auto& request = send_requests_[slot];
+    const bool from_tx = inside(memory_->tx(), length);
+    if (!from_tx && !inside(memory_->rx(), length)) return false;
+    const auto key = (from_tx ? tx_region_ : rx_region_)->local_key();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the flag is the address, by the ring's contract
+    request.buffer = {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(flag)), length, key};
+    return true;
+}
+
+bool ring_core::claim(std::uint32_t slot) noexcept {
+    auto& flag = memory_->tx_flags()[slot];
+    if (tx_[slot] != send_state::idle) return false;
+    const auto address = ring_memory::load(flag);
+    if (address == 0) return false;
+    if (!build_send(slot, address)) {
+        ++bad_flag_;
+        ring_memory::store(flag, 0);
+        return false;
+    }
+    tx_[slot] = send_state::claimed;
+    send_chain_.push_back(send_requests_[slot]);
+    tx_cursor_ = (slot + 1) & (config_.slots - 1);
+    return true;
+}
+
+bool ring_core::finds_published() noexcept {
+    const auto looked_at = std::min(flags_per_sweep, config_.slots);
+    bool any = false;
+    for (std::uint32_t i = 0; i < looked_at && !any; ++i) {
+        any = tx_[tx_scan_] == send_state::idle && ring_memory::load(memory_->tx_flags()[tx_scan_]) != 0;
+        tx_scan_ = (tx_scan_ + 1) & (config_.slots - 1);
+    }
+    return any;
+}
+
+/// Mostly the expected slot is the next. Any other is found within slots / 64 sweeps; then all are looked at,
+/// in the order in which one who walks through the ring fills them: where one is seen, those before it are
+/// seen too, so SENDs leave in that order, as a peer that numbers them by arrival expects.
+bool ring_core::send_published() noexcept {
+    send_chain_.clear();
+    while (send_chain_.size() < config_.slots && claim(tx_cursor_)) {
+    }
+    if (finds_published()) {
+        const auto first = tx_cursor_;
+        for (std::uint32_t i = 0; i < config_.slots; ++i) (void)claim((first + i) & (config_.slots - 1));
+    }
+    return !send_chain_.empty() && post_sends();
+}
+
+bool ring_core::post_sends() noexcept {
+    const auto outcome = core_.pair().post_send(send_chain_);
+    for (std::size_t i = 0; i < send_chain_.size(); ++i) {
+        const auto slot = send_chain_[i].id.slot & ~send_bit;
+        if (i >= outcome.accepted) {
+            // What was not taken keeps its flag and its length, and is the next.
+            tx_[slot] = send_state::idle;
+            lengths_[slot].store(send_chain_[i].buffer.size, std::memory_order_relaxed);
+            if (i == outcome.accepted) tx_cursor_ = slot;
+            continue;
+        }
+        tx_[slot] = send_state::posted;
+        if (config_.tx_clear == ring_tx_clear::on_claim) ring_memory::store(memory_->tx_flags()[slot], 0);
+    }
+    in_flight_ += static_cast<std::uint32_t>(outcome.accepted);
+    const bool failed = outcome.accepted < send_chain_.size() && outcome.reason != errc::queue_full;
+    if (!failed) return outcome.accepted > 0;
+    ++send_errors_;
+    if (active_) end_session({outcome.reason, "the device refused a send"}, phase::disconnected);
+    return true;
+}
+
+void ring_core::sent(std::uint32_t slot, const work_completion& completion) noexcept {
+    if (slot >= config_.slots || tx_[slot] != send_state::posted) return engine().count_stale();
+    tx_[slot] = send_state::idle;
+    --in_flight_;
+    auto& state = rx_[slot];
+    if (config_.mode == ring_mode::forward) {
+        if (std::exchange(state.has_token, false)) rearm(state.token);
+    } else if (config_.mode != ring_mode::unified && config_.tx_clear == ring_tx_clear::on_completion) {
+        ring_memory::store(memory_->tx_flags()[slot], 0);
+    }
+    if (completion.status == errc::success) {
+        ++sent_;
+        return tell_of_sends();
+    }
+    ++send_errors_;
+    if (active_) end_session({completion.status, {}}, phase::disconnected);
+}
+
+void ring_core::tell_of_sends() noexcept {
+    sent_unseen_ = true;
+    for (auto* op = waiting_.front(); op != nullptr;) {
+        auto* next = static_cast<ring_wait_operation*>(op->next);
+        if (op->also_sent) {
+            sent_unseen_ = false;
+            waiting_.remove(op);
+            op->set({});
+            engine().complete(op);
+        }
+        op = next;
+    }
+}
+
+/// Sent back from where it is; its receive is posted again when the device is done with the bytes.
+void ring_core::forward(std::uint32_t slot) noexcept {
+    send_chain_.clear();
+    if (tx_[slot] == send_state::posted ||
+        !build_send(slot, ring_memory::address_of(memory_->rx_slot(slot)))) {
+        ++overwritten_;
+        if (std::exchange(rx_[slot].has_token, false)) rearm(rx_[slot].token);
+        return;
+    }
+    send_chain_.push_back(send_requests_[slot]);
+    (void)post_sends();
+}
+
+// ---- The engine's turn, or the caller's thread
+
+bool ring_core::on_sweep() noexcept {
+    if (!active_) return false;
+    memory_->disarm();
+    bool any = uses_flags() && check_released();
+    if (phase_ == phase::connected && uses_flags() && sends()) any |= send_published();
+    if (active_) any |= post_receives();
+    return any;
+}
+
+bool ring_core::on_park() noexcept {
+    if (!active_ || !uses_flags()) return true;
+    memory_->arm();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const auto released = [&](std::uint32_t slot) {
+        return ring_memory::load(memory_->rx_flags()[slot]) == 0;
+    };
+    if (std::any_of(held_.begin(), held_.end(), released)) return false;
+    if (!sends() || phase_ != phase::connected) return true;
+    for (std::uint32_t slot = 0; slot < config_.slots; ++slot)
+        if (tx_[slot] == send_state::idle && ring_memory::load(memory_->tx_flags()[slot]) != 0) return false;
+    return true;
+}
+
+void ring_core::sweep_device() noexcept {
+    (void)config_.device->progress(std::chrono::steady_clock::now());
+    core_.drain();
+    if (active_) (void)post_receives();
+}
+
+bool ring_core::rx_poll(std::uint32_t& slot) {
+    auto held = engine().lock();
+    if (config_.mode != ring_mode::unified || phase_ != phase::connected) return false;
+    sweep_device();
+    // A request whose answer slot is not sent yet waits, and those behind it with it, as they came.
+    if (queued_ == 0 || tx_[arrivals_[arrivals_head_]] == send_state::posted ||
+        ring_memory::load(memory_->tx_flags()[arrivals_[arrivals_head_]]) != 0)
+        return false;
+    return take_next(slot);
+}
+
+bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
+    auto held = engine().lock();
+    if (config_.mode != ring_mode::unified || phase_ != phase::connected || slot >= config_.slots)
+        return false;
+    if (length == 0 || length > config_.slot_size) return false;
+    while (tx_[slot] == send_state::posted && active_) sweep_device();
+    if (!active_) return false;
+    send_chain_.clear();
+    lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
+    if (!build_send(slot, ring_memory::address_of(memory_->tx_slot(slot)))) return false;
+    send_chain_.push_back(send_requests_[slot]);
+    (void)post_sends();
+    (void)config_.device->progress(std::chrono::steady_clock::now());
+    return active_ && tx_[slot] == send_state::posted;
+}
+
+// ---- Slots by number, and operations
+
+bool ring_core::tx_free(std::uint32_t slot) const noexcept {
+    return ring_memory::load(memory_->tx_flags()[slot]) == 0;
+}
+
+error_code ring_core::publish(std::uint32_t slot, std::size_t length) noexcept {
+    if (slot >= config_.slots || length == 0 || length > config_.slot_size) return errc::message_too_long;
+    if (!tx_free(slot)) return errc::queue_full;
+    lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
+    ring_memory::store(memory_->tx_flags()[slot], ring_memory::address_of(memory_->tx_slot(slot)));
+    memory_->note_change();
+    return {};
+}
+
+void ring_core::release(std::uint32_t slot) noexcept {
+    ring_memory::store(memory_->rx_flags()[slot], 0);
+    memory_->note_change();
+}
+
+bool ring_core::take(std::uint32_t& slot) {
+    auto held = engine().lock();
+    return take_next(slot);
+}
+
+void ring_core::start(ring_receive_operation* op) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    std::uint32_t slot = 0;
+    if (config_.mode == ring_mode::unified) {
+        op->set(errc::unified_mode, {});
+    } else if (take_next(slot)) {
+        op->set({}, ring_slot(memory_, slot));
+    } else if (const auto reason = end_reason()) {
+        op->set(reason, {});
+    } else {
+        return receiving_.push(op);
+    }
+    engine().complete(op);
+}
+
+void ring_core::start(ring_wait_operation* op) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    if (config_.mode == ring_mode::unified) {
+        op->set(errc::unified_mode);
+    } else if (has_filled() || (op->also_sent && std::exchange(sent_unseen_, false))) {
+        op->set({});
+    } else if (const auto reason = end_reason()) {
+        op->set(reason);
+    } else {
+        return waiting_.push(op);
+    }
+    engine().complete(op);
+}
+
+void ring_core::cancel(std::uint64_t id) {
+    auto held = engine().lock();
+    for (auto* op = receiving_.front(); op; op = static_cast<ring_receive_operation*>(op->next)) {
+        if (op->id != id) continue;
+        receiving_.remove(op);
+        op->set(asio::error::operation_aborted, {});
+        return engine().complete(op);
+    }
+    for (auto* op = waiting_.front(); op; op = static_cast<ring_wait_operation*>(op->next)) {
+        if (op->id != id) continue;
+        waiting_.remove(op);
+        op->set(asio::error::operation_aborted);
+        return engine().complete(op);
+    }
+}
+
+void ring_core::cancel_all(const error_code& ec) {
+    auto held = engine().lock();
+    while (auto* op = receiving_.pop()) {
+        op->set(ec, {});
+        engine().complete(op);
+    }
+    while (auto* op = waiting_.pop()) {
+        op->set(ec);
+        engine().complete(op);
+    }
+}
+
+void ring_core::finish_operations() noexcept {
+    const auto reason = end_reason();
+    while (auto* op = receiving_.pop()) {
+        op->set(reason, {});
+        engine().complete(op);
+    }
+    while (auto* op = waiting_.pop()) {
+        op->set(reason);
+        engine().complete(op);
+    }
+}
+
+} // namespace rocio::detail

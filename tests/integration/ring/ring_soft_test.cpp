@@ -1,0 +1,563 @@
+#include "io_context_fixture.hpp"
+#include "test_device.hpp"
+
+#include <rocio/connect/tcp_rendezvous.hpp>
+#include <rocio/io/memory_region.hpp>
+#include <rocio/io/queue_pair.hpp>
+#include <rocio/open/open_device.hpp>
+#include <rocio/ring/frame_metadata.hpp>
+#include <rocio/ring/hsb_immediate.hpp>
+#include <rocio/ring/ring_transceiver.hpp>
+#include <rocio/types/slot_ring.hpp>
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace rocio::test {
+namespace {
+
+namespace asio = boost::asio;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+static_assert(polled_slot_ring<ring_transceiver>);
+
+ring_config config_on(const std::string& device, std::uint32_t slots = 8, std::uint32_t slot_size = 256,
+                      const open_options& options = {}) {
+    ring_config c;
+    c.device = open_device(test_device(device), options);
+    c.slots = slots;
+    c.slot_size = c.frame_size = slot_size;
+    return c;
+}
+
+peer_parameters peer_of(const local_parameters& local) {
+    peer_parameters p;
+    static_cast<endpoint_parameters&>(p) = local;
+    return p;
+}
+
+void write_text(std::span<std::byte> slot, std::string_view text) {
+    ASSERT_LE(text.size(), slot.size());
+    std::ranges::fill(slot, std::byte{0});
+    std::memcpy(slot.data(), text.data(), text.size());
+}
+
+std::string text_in(std::span<const std::byte> slot) {
+    return {reinterpret_cast<const char*>(slot.data()),
+            ::strnlen(reinterpret_cast<const char*>(slot.data()), slot.size())};
+}
+
+class RingSoft : public io_context_fixture {
+  protected:
+    static void connect(ring_transceiver& a, ring_transceiver& b) {
+        a.setup();
+        b.setup();
+        a.connect(peer_of(b.local()));
+        b.connect(peer_of(a.local()));
+    }
+    static void send(ring_transceiver& from, std::uint32_t slot, std::string_view text) {
+        write_text(from.tx_slot(slot), text);
+        ASSERT_FALSE(from.publish(slot, text.size() + 1));
+    }
+    /// The next filled slot as number and text; it stays held.
+    std::pair<std::uint32_t, std::string> next(ring_transceiver& ring) {
+        std::optional<std::uint32_t> got;
+        run_until([&] {
+            if (!got)
+                (void)ring.poll([&](std::uint32_t slot) {
+                    if (!got)
+                        got = slot;
+                    else
+                        ADD_FAILURE() << "more than one at once";
+                });
+            return got.has_value();
+        });
+        return {*got, text_in(ring.rx_slot(*got))};
+    }
+    void eventually(const std::function<bool()>& holds) { run_until(holds); }
+};
+
+class RingModes : public RingSoft, public ::testing::WithParamInterface<ring_tx_mode> {};
+INSTANTIATE_TEST_SUITE_P(EachWay, RingModes,
+                         ::testing::Values(ring_tx_mode::send, ring_tx_mode::write_with_immediate));
+
+TEST_P(RingModes, messages_go_both_ways_through_every_slot_many_laps) {
+    auto ca = config_on("soft:127.95.1.1");
+    auto cb = config_on("soft:127.95.1.2");
+    ca.tx_mode = cb.tx_mode = GetParam();
+    ring_transceiver a(context, ca), b(context, cb);
+    connect(a, b);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        const auto slot = i % 8;
+        eventually([&] { return a.tx_free(slot); });
+        send(a, slot, "question " + std::to_string(i));
+        const auto asked = next(b);
+        EXPECT_EQ(asked, (std::pair{slot, "question " + std::to_string(i)}));
+        b.release(asked.first);
+        eventually([&] { return b.tx_free(slot); });
+        send(b, asked.first, "answer " + std::to_string(i));
+        const auto answered = next(a);
+        EXPECT_EQ(answered.second, "answer " + std::to_string(i));
+        a.release(answered.first);
+    }
+    EXPECT_EQ(a.snapshot().sent, 40U);
+    EXPECT_EQ(b.snapshot().received, 40U);
+    EXPECT_EQ(b.snapshot().overwritten, 0U);
+    EXPECT_EQ(b.snapshot().bad_immediate, 0U);
+}
+
+TEST_F(RingSoft, a_writer_may_use_its_slots_in_any_order) {
+    auto ca = config_on("soft:127.95.2.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.2.2"));
+    connect(a, b);
+    for (const std::uint32_t slot : {5U, 2U, 7U, 0U}) {
+        send(a, slot, "slot " + std::to_string(slot));
+        EXPECT_EQ(next(b), (std::pair{slot, "slot " + std::to_string(slot)}));
+    }
+}
+
+TEST_F(RingSoft, flags_are_the_address_of_fresh_data_and_0_when_free) {
+    auto ca = config_on("soft:127.95.3.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.3.2"));
+    connect(a, b);
+    write_text(a.tx_slot(3), "by its flag");
+    a.tx_flags()[3] = reinterpret_cast<std::uintptr_t>(a.tx_slot(3).data());
+    a.notify();
+    eventually([&] { return detail::ring_memory::load(b.rx_flags()[3]) != 0; });
+    EXPECT_EQ(b.rx_flags()[3], reinterpret_cast<std::uintptr_t>(b.rx_slot(3).data()));
+    EXPECT_EQ(text_in(b.rx_slot(3)), "by its flag");
+    eventually([&] { return a.tx_free(3); });
+    detail::ring_memory::store(b.rx_flags()[3], 0);
+    b.notify();
+    eventually([&] { return b.snapshot().rx_held == 0 && b.snapshot().receives_posted == 8; });
+}
+
+TEST_F(RingSoft, a_flag_that_is_no_address_in_the_ring_is_taken_back_and_counted) {
+    ring_transceiver a(context, config_on("soft:127.95.4.1")), b(context, config_on("soft:127.95.4.2"));
+    connect(a, b);
+    a.tx_flags()[1] = 0x1234;
+    a.notify();
+    eventually([&] { return a.tx_free(1); });
+    EXPECT_EQ(a.snapshot().bad_flag, 1U);
+    EXPECT_EQ(a.snapshot().sent, 0U);
+    EXPECT_TRUE(a.is_connected());
+}
+
+TEST_F(RingSoft, leases_hold_their_slot_until_they_end_and_may_outlive_the_ring) {
+    auto ca = config_on("soft:127.95.5.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca);
+    std::optional<ring_transceiver> b(std::in_place, context, config_on("soft:127.95.5.2"));
+    connect(a, *b);
+    std::vector<ring_slot> leases;
+    for (int i = 0; i < 2; ++i) {
+        b->async_receive([&](const error_code& ec, ring_slot slot) {
+            EXPECT_FALSE(ec) << ec.message();
+            leases.push_back(std::move(slot));
+        });
+    }
+    send(a, 6, "six");
+    send(a, 1, "one");
+    eventually([&] { return leases.size() == 2; });
+    std::vector<std::string> texts{text_in(leases[0].bytes()), text_in(leases[1].bytes())};
+    EXPECT_THAT(texts, ::testing::UnorderedElementsAre("six", "one"));
+    leases.erase(leases.begin());
+    eventually([&] { return b->snapshot().rx_held == 1; });
+    b.reset();
+    EXPECT_FALSE(text_in(leases[0].bytes()).empty());
+}
+
+TEST_F(RingSoft, a_held_slot_that_is_written_again_says_so_and_is_told_of_again) {
+    auto ca = config_on("soft:127.95.6.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.6.2"));
+    connect(a, b);
+    std::optional<ring_slot> lease;
+    b.async_receive([&](const error_code& ec, ring_slot slot) {
+        ASSERT_FALSE(ec);
+        lease.emplace(std::move(slot));
+    });
+    send(a, 4, "first");
+    eventually([&] { return lease.has_value(); });
+    EXPECT_FALSE(lease->overwritten());
+    eventually([&] { return a.tx_free(4); });
+    send(a, 4, "second");
+    eventually([&] { return b.snapshot().overwritten == 1; });
+    EXPECT_TRUE(lease->overwritten());
+    lease->release();
+    EXPECT_EQ(next(b), (std::pair{4U, std::string("second")}));
+    b.release(4);
+    eventually([&] { return b.snapshot().receives_posted == 8; });
+}
+
+TEST_F(RingSoft, a_ring_whose_slots_are_all_held_loses_messages_and_goes_on) {
+    auto ca = config_on("soft:127.95.7.1");
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.7.2"));
+    connect(a, b);
+    std::vector<std::uint32_t> held;
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        send(a, i, "kept");
+        held.push_back(next(b).first);
+    }
+    eventually([&] { return a.tx_free(0); });
+    send(a, 0, "lost");
+    eventually([&] { return a.tx_free(0); });
+    for (const auto slot : held) EXPECT_EQ(text_in(b.rx_slot(slot)), "kept");
+    for (const auto slot : held) b.release(slot);
+    eventually([&] { return b.snapshot().receives_posted == 8; });
+    send(a, 1, "after");
+    EXPECT_EQ(next(b).second, "after");
+}
+
+TEST_F(RingSoft, forward_sends_back_what_it_receives) {
+    auto ca = config_on("soft:127.95.8.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    auto cb = config_on("soft:127.95.8.2");
+    cb.mode = ring_mode::forward;
+    ring_transceiver a(context, ca), b(context, cb);
+    connect(a, b);
+    for (std::uint32_t i = 0; i < 30; ++i) {
+        eventually([&] { return a.tx_free(i % 8); });
+        send(a, i % 8, "there and back " + std::to_string(i));
+        const auto got = next(a);
+        EXPECT_EQ(got.second, "there and back " + std::to_string(i));
+        a.release(got.first);
+    }
+    for (std::uint32_t slot = 0; slot < 8; ++slot) EXPECT_EQ(b.rx_flags()[slot], 0U);
+}
+
+TEST_F(RingSoft, one_way_rings_do_only_their_half) {
+    auto ca = config_on("soft:127.95.9.1");
+    ca.mode = ring_mode::tx_only;
+    auto cb = config_on("soft:127.95.9.2");
+    cb.mode = ring_mode::rx_only;
+    ring_transceiver a(context, ca), b(context, cb);
+    connect(a, b);
+    EXPECT_EQ(a.snapshot().receives_posted, 0U);
+    EXPECT_EQ(b.snapshot().receives_posted, 8U);
+    send(a, 0, "one way");
+    EXPECT_EQ(next(b).second, "one way");
+    ASSERT_FALSE(b.publish(2, 8));
+    b.release(0);
+    eventually([&] { return b.snapshot().receives_posted == 8; });
+    EXPECT_FALSE(b.tx_free(2)) << "an rx_only ring sends nothing";
+}
+
+TEST_F(RingSoft, unified_polls_and_publishes_on_the_callers_thread) {
+    auto ca = config_on("soft:127.95.10.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    auto cb = config_on("soft:127.95.10.2");
+    cb.mode = ring_mode::unified;
+    asio::io_context idle; // never run
+    ring_transceiver a(context, ca), b(idle, cb);
+    connect(a, b);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        eventually([&] { return a.tx_free(i % 8); });
+        send(a, i % 8, "question " + std::to_string(i));
+        std::uint32_t slot = 99;
+        eventually([&] { return b.rx_poll(slot); });
+        EXPECT_EQ(slot, i % 8);
+        EXPECT_EQ(text_in(b.rx_slot(slot)), "question " + std::to_string(i));
+        EXPECT_EQ(b.rx_flags()[slot], 0U);
+        write_text(b.tx_slot(slot), "answer " + std::to_string(i));
+        ASSERT_TRUE(b.tx_publish(slot));
+        const auto got = next(a);
+        EXPECT_EQ(got.second, "answer " + std::to_string(i));
+        a.release(got.first);
+    }
+    std::uint32_t slot = 0;
+    EXPECT_FALSE(b.rx_poll(slot));
+    EXPECT_FALSE(b.tx_publish(8));
+    b.stop();
+    EXPECT_FALSE(b.rx_poll(slot));
+    EXPECT_FALSE(b.tx_publish(0));
+}
+
+TEST_F(RingSoft, unified_has_no_asynchronous_operations) {
+    auto c = config_on("soft:127.95.11.1");
+    c.mode = ring_mode::unified;
+    ring_transceiver ring(context, c);
+    std::optional<error_code> received, waited, connected;
+    ring.async_receive([&](const error_code& ec, const ring_slot&) { received = ec; });
+    ring.async_wait([&](const error_code& ec) { waited = ec; });
+    ring.async_connect(tcp_connector(context, {asio::ip::address_v4::loopback(), 1}),
+                       [&](const error_code& ec) { connected = ec; });
+    eventually([&] { return received && waited && connected; });
+    EXPECT_EQ(*received, errc::unified_mode);
+    EXPECT_EQ(*waited, errc::unified_mode);
+    EXPECT_EQ(*connected, errc::not_supported);
+}
+
+TEST_F(RingSoft, connects_by_the_tcp_rendezvous_and_hears_the_goodbye) {
+    std::optional<ring_transceiver> a(std::in_place, context, config_on("soft:127.95.12.1"));
+    ring_transceiver b(context, config_on("soft:127.95.12.2"));
+    tcp_listener listener(context);
+    std::optional<error_code> served, dialled, ended;
+    listener.async_accept([&](const error_code& ec, tcp_peer peer) {
+        ASSERT_FALSE(ec);
+        b.async_connect(std::move(peer), [&](const error_code& e) { served = e; });
+    });
+    a->async_connect(tcp_connector(context, listener.local_endpoint()),
+                     [&](const error_code& e) { dialled = e; });
+    eventually([&] { return served && dialled; });
+    ASSERT_FALSE(*served) << b.last_error().message();
+    ASSERT_FALSE(*dialled) << a->last_error().message();
+    send(*a, 0, "hello");
+    EXPECT_EQ(next(b).second, "hello");
+    b.async_receive([&](const error_code& ec, const ring_slot&) { ended = ec; });
+    a.reset();
+    eventually([&] { return ended.has_value(); });
+    EXPECT_EQ(*ended, errc::peer_closed);
+}
+
+TEST_F(RingSoft, other_slots_than_the_peers_are_refused_on_both_sides) {
+    ring_transceiver a(context, config_on("soft:127.95.13.1", 8)),
+        b(context, config_on("soft:127.95.13.2", 16));
+    a.setup();
+    b.setup();
+    error_info e;
+    a.connect(peer_of(b.local()), e);
+    EXPECT_EQ(e.code, errc::geometry_mismatch);
+    EXPECT_THAT(e.text, HasSubstr("16 slots"));
+    EXPECT_FALSE(a.is_connected());
+}
+
+TEST_F(RingSoft, writing_without_the_peers_key_is_refused) {
+    auto c = config_on("soft:127.95.14.1");
+    c.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, c), b(context, config_on("soft:127.95.14.2"));
+    b.setup();
+    auto peer = peer_of(b.local());
+    peer.region.key = {};
+    error_info e;
+    a.connect(peer, e);
+    EXPECT_EQ(e.code, errc::invalid_peer_parameters);
+    EXPECT_THAT(e.text, HasSubstr("rkey"));
+}
+
+TEST_F(RingSoft, stop_and_cancel_end_what_waits) {
+    ring_transceiver a(context, config_on("soft:127.95.15.1"));
+    std::vector<error_code> ended;
+    const auto note = [&](const error_code& ec) { ended.push_back(ec); };
+    a.async_wait(note);
+    a.cancel();
+    eventually([&] { return ended.size() == 1; });
+    a.async_wait(note);
+    a.async_receive([&](const error_code& ec, const ring_slot&) { ended.push_back(ec); });
+    a.stop();
+    a.async_wait(note);
+    eventually([&] { return ended.size() == 4; });
+    EXPECT_THAT(ended, ElementsAre(error_code(asio::error::operation_aborted), error_code(errc::stopped),
+                                   error_code(errc::stopped), error_code(errc::stopped)));
+    error_info e;
+    a.setup(e);
+    EXPECT_EQ(e.code, errc::stopped);
+}
+
+TEST_F(RingSoft, an_event_driven_ring_wakes_for_a_publish_and_a_release_from_another_thread) {
+    engine().set_policy(polling_policy::park());
+    auto ca = config_on("soft:127.95.16.1");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.16.2"));
+    connect(a, b);
+    for (int i = 0; i < 20; ++i) {
+        (void)poll();
+        std::thread other([&] { send(a, 2, "from elsewhere"); });
+        EXPECT_EQ(next(b), (std::pair{2U, std::string("from elsewhere")}));
+        other.join();
+        std::thread reader([&] { b.release(2); });
+        eventually([&] { return b.snapshot().receives_posted == 8 && a.tx_free(2); });
+        reader.join();
+    }
+}
+
+// ---- Frames as an HSB FPGA sends them: WRITE ONLY packets into a page, and one WRITE ONLY with immediate
+// for the metadata behind the data.
+
+/// The sending half of such an FPGA on a UC queue pair.
+class fpga {
+  public:
+    fpga(asio::io_context& context, const std::string& device, std::uint16_t version)
+        : layout_(hsb_immediate_layout(version)),
+          dev_(open_device(test_device(device))),
+          memory_(dev_, 65536),
+          pair_(context, dev_, uc()) {}
+
+    local_parameters numbers() {
+        local_parameters out;
+        throw_if(pair_.as_connectable()->prepare(out));
+        return out;
+    }
+    void connect(const local_parameters& host, std::uint32_t page_size) {
+        region_ = host.region;
+        page_size_ = page_size;
+        throw_if(pair_.as_connectable()->establish(peer_of(host)));
+        pair_.as_connectable()->connected(nullptr);
+    }
+    /// `bytes` of data in packets of `packet`, then the metadata. `psn` of the metadata's packet goes on from
+    /// frame to frame.
+    void send_frame(std::uint32_t page, std::uint8_t fill, std::uint32_t bytes, std::uint32_t packet = 128) {
+        const auto data = memory_.buffer(0, bytes);
+        std::ranges::fill(data.bytes(), std::byte{fill});
+        const std::uint64_t base = std::uint64_t{page} * page_size_;
+        for (std::uint32_t at = 0; at < bytes; at += packet) {
+            const auto n = std::min(packet, bytes - at);
+            pair_.async_write(memory_.buffer(at, n), region_.buffer(base + at, n), [](const error_code&) {});
+            ++psn_;
+        }
+        frame_metadata m;
+        m.psn = psn_ & 0xFFFFFF;
+        m.bytes_written = bytes;
+        m.frame_number = frame_number_++;
+        const auto out = memory_.buffer(32768, frame_metadata::size);
+        m.encode(std::span<std::byte, frame_metadata::size>(out.data, frame_metadata::size));
+        const auto psn_mask = (1U << layout_.psn_width) - 1;
+        pair_.async_write_with_immediate(out, region_.buffer(base + frame_metadata::offset_after(bytes), 128),
+                                         pack(layout_, {page, psn_ & psn_mask}),
+                                         [this](const error_code&) { ++sent_; });
+        ++psn_;
+    }
+    std::uint32_t psn_ = 0;
+    int sent_ = 0;
+    immediate_layout layout_;
+
+  private:
+    static queue_pair_config uc() {
+        queue_pair_config c;
+        c.type = queue_pair_type::uc;
+        c.first_psn = psn{0};
+        return c;
+    }
+    std::shared_ptr<device> dev_;
+    memory_region memory_;
+    queue_pair pair_;
+    remote_region region_{};
+    std::uint32_t page_size_ = 0;
+    std::uint16_t frame_number_ = 0;
+};
+
+class HsbFraming : public RingSoft, public ::testing::WithParamInterface<std::uint16_t> {
+  protected:
+    void join(fpga& board, ring_transceiver& ring) {
+        ring.setup();
+        auto peer = peer_of(board.numbers());
+        peer.immediates = hsb_immediate_layout(GetParam());
+        ring.connect(peer);
+        board.connect(ring.local(), ring.config().slot_size);
+    }
+    static frame_metadata metadata_in(ring_transceiver& ring, std::uint32_t slot, std::size_t bytes) {
+        const auto at = frame_metadata::offset_after(bytes);
+        return frame_metadata::decode(ring.rx_slot(slot).subspan(at).first<frame_metadata::size>());
+    }
+};
+INSTANTIATE_TEST_SUITE_P(BothLayouts, HsbFraming, ::testing::Values(0x2603, 0x2501));
+
+TEST_P(HsbFraming, several_packets_make_one_frame_in_its_page_wherever_the_page_count_stands) {
+    auto c = config_on("soft:127.95.17.1", 64, 512);
+    c.mode = ring_mode::rx_only;
+    ring_transceiver ring(context, c);
+    fpga board(context, "soft:127.95.17.2", GetParam());
+    join(board, ring);
+    for (std::uint32_t i = 0; i < 100; ++i) {
+        const auto page = (37 + i) % 64; // an FPGA keeps its page index across configurations
+        board.send_frame(page, static_cast<std::uint8_t>(i), 300);
+        const auto got = next(ring);
+        EXPECT_EQ(got.first, page);
+        const auto bytes = ring.rx_slot(page).first(300);
+        EXPECT_THAT(bytes, ::testing::Each(std::byte(static_cast<std::uint8_t>(i))));
+        const auto m = metadata_in(ring, page, 300);
+        EXPECT_EQ(m.bytes_written, 300U);
+        EXPECT_EQ(m.frame_number, i);
+        EXPECT_EQ(m.psn, 4 * i + 3);
+        ring.release(page);
+    }
+    EXPECT_EQ(ring.snapshot().bad_immediate, 0U);
+}
+
+TEST_P(HsbFraming, the_psn_in_the_immediate_wraps_at_its_width_and_the_page_does_not_care) {
+    auto c = config_on("soft:127.95.18.1", 64, 512);
+    ring_transceiver ring(context, c);
+    fpga board(context, "soft:127.95.18.2", GetParam());
+    join(board, ring);
+    board.psn_ = GetParam() >= 0x2603 ? 0xFFFFA : 0xFFFFFA;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+        board.send_frame(i, 1, 256);
+        EXPECT_EQ(next(ring).first, i);
+        ring.release(i);
+    }
+}
+
+TEST_P(HsbFraming, a_page_written_again_while_it_is_held_is_known_by_its_lease) {
+    ring_transceiver ring(context, config_on("soft:127.95.19.1", 64, 512));
+    fpga board(context, "soft:127.95.19.2", GetParam());
+    join(board, ring);
+    std::optional<ring_slot> lease;
+    ring.async_receive([&](const error_code& ec, ring_slot slot) {
+        ASSERT_FALSE(ec);
+        lease.emplace(std::move(slot));
+    });
+    board.send_frame(9, 0xAA, 256);
+    eventually([&] { return lease.has_value(); });
+    EXPECT_FALSE(lease->overwritten());
+    board.send_frame(9, 0xBB, 256);
+    eventually([&] { return ring.snapshot().overwritten == 1; });
+    EXPECT_TRUE(lease->overwritten());
+    EXPECT_EQ(lease->bytes()[0], std::byte{0xBB});
+}
+
+TEST_P(HsbFraming, a_page_beyond_the_ring_is_counted_and_the_ring_goes_on) {
+    ring_transceiver ring(context, config_on("soft:127.95.20.1", 64, 512));
+    fpga board(context, "soft:127.95.20.2", GetParam());
+    ring.setup();
+    auto peer = peer_of(board.numbers());
+    peer.immediates = hsb_immediate_layout(GetParam());
+    ring.connect(peer);
+    board.connect(ring.local(), 256); // pages 64 to 127 lie within the region, but are no slots
+    board.send_frame(100, 1, 100);
+    eventually([&] { return ring.snapshot().bad_immediate == 1; });
+    board.send_frame(2, 1, 100);
+    EXPECT_EQ(next(ring).first, 2U);
+    ring.release(2);
+    eventually([&] { return ring.snapshot().receives_posted == 64; });
+}
+
+TEST_F(RingSoft, a_lost_packet_costs_its_message_and_shifts_nothing) {
+    open_options lossy;
+    lossy.faults = fault_plan{};
+    lossy.faults->drop = 0.2;
+    lossy.faults->seed = 11;
+    auto ca = config_on("soft:127.95.21.1", 8, 256, lossy);
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    ring_transceiver a(context, ca), b(context, config_on("soft:127.95.21.2"));
+    connect(a, b);
+    std::uint64_t got = 0;
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        eventually([&] { return a.tx_free(i % 8); });
+        send(a, i % 8, std::to_string(i));
+        eventually([&] { return a.tx_free(i % 8); });
+        (void)poll();
+        (void)b.poll([&](std::uint32_t slot) {
+            EXPECT_EQ(slot, i % 8);
+            EXPECT_EQ(text_in(b.rx_slot(slot)), std::to_string(i));
+            b.release(slot);
+            ++got;
+        });
+    }
+    EXPECT_GT(got, 120U);
+    EXPECT_LT(got, 190U);
+    EXPECT_EQ(b.snapshot().received, got);
+    ASSERT_TRUE(b.snapshot().device_counters);
+    EXPECT_GT(b.snapshot().device_counters->psns_missed, 0U);
+    EXPECT_EQ(b.snapshot().overwritten, 0U);
+}
+
+} // namespace
+} // namespace rocio::test
