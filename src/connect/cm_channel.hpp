@@ -67,7 +67,7 @@ class cm_channel : public std::enable_shared_from_this<cm_channel> {
 inline bool is_last_owner(const std::shared_ptr<cm_channel>& channel) noexcept {
     if (channel.use_count() != 1) return false;
     // Counting up and down again puts what the others did before what comes now; use_count() alone does not.
-    const auto ordered = channel;
+    const auto ordered = channel; // NOLINT(performance-unnecessary-copy-initialization)
     return true;
 }
 

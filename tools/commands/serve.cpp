@@ -54,7 +54,7 @@ rpc::function_table functions() {
 /// One caller after the other.
 class service {
   public:
-    service(asio::io_context& context, const serve_options& o) : context_(context), o_(o) {
+    service(asio::io_context& context, const serve_options& o) : context_(context) {
         config_ = o.ring(ring_tx_mode::send);
         where_ = parse_endpoint(o.listen);
     }
@@ -106,7 +106,6 @@ class service {
     }
 
     asio::io_context& context_;
-    const serve_options& o_;
     ring_config config_;
     asio::ip::tcp::endpoint where_;
     std::unique_ptr<transceiver> ring_;

@@ -66,9 +66,8 @@ class function_table {
     template <detail::raw_handler F>
     function_table& add_raw(std::string_view name, F f, std::optional<handler_schema> schema = {},
                             function_options options = {}) {
-        return insert(std::make_unique<detail::raw_function<F>>(std::move(f), std::string(name),
-                                                                function_id(name), std::move(schema),
-                                                                std::move(options.executor)));
+        return insert(std::make_unique<detail::raw_function<F>>(
+            std::move(f), std::string(name), function_id(name), schema, std::move(options.executor)));
     }
 
     /// A handler over whole slots that writes its response header itself, as the original's HOST_CALL
@@ -77,9 +76,8 @@ class function_table {
     template <detail::slot_handler F>
     function_table& add_slot_handler(std::string_view name, F f, std::optional<handler_schema> schema = {},
                                      function_options options = {}) {
-        return insert(std::make_unique<detail::slot_function<F>>(std::move(f), std::string(name),
-                                                                 function_id(name), std::move(schema),
-                                                                 std::move(options.executor)));
+        return insert(std::make_unique<detail::slot_function<F>>(
+            std::move(f), std::string(name), function_id(name), schema, std::move(options.executor)));
     }
 
     std::size_t size() const noexcept { return entries_.size(); }

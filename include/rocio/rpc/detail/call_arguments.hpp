@@ -50,10 +50,9 @@ struct split_arguments {
     static constexpr bool valid() noexcept {
         if constexpr (given < arity || given > before_token + 1) {
             return false;
-        } else if constexpr (!convertible(std::make_index_sequence<arity>())) {
-            return false;
         } else {
-            return asio::completion_token_for<std::decay_t<token_type>, completion_signature>;
+            return convertible(std::make_index_sequence<arity>()) &&
+                   asio::completion_token_for<std::decay_t<token_type>, completion_signature>;
         }
     }
 
@@ -81,7 +80,8 @@ struct split_arguments {
     }
     static values arguments(all& from) {
         return [&from]<std::size_t... I>(std::index_sequence<I...>) {
-            return values(static_cast<std::tuple_element_t<I, values>>(std::get<I>(std::move(from)))...);
+            return values(
+                static_cast<std::tuple_element_t<I, values>>(std::get<I>(static_cast<all&&>(from)))...);
         }
         (std::make_index_sequence<arity>());
     }

@@ -53,7 +53,7 @@ class function_entry {
   public:
     function_entry(std::string name, function_id id, std::optional<handler_schema> schema,
                    boost::asio::any_io_executor executor)
-        : name_(std::move(name)), id_(id), schema_(std::move(schema)), executor_(std::move(executor)) {}
+        : name_(std::move(name)), id_(id), schema_(schema), executor_(std::move(executor)) {}
     virtual ~function_entry() = default;
     function_entry(const function_entry&) = delete;
     function_entry& operator=(const function_entry&) = delete;
