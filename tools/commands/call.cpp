@@ -18,6 +18,7 @@
 #include <charconv>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace rocio::tools {
@@ -71,8 +72,15 @@ asio::awaitable<std::string> call_once(client_type& client, const call_command_o
     co_return std::to_string(result);
 }
 
-asio::awaitable<void> run(asio::io_context& context, const call_command_options& o, std::string& answer) {
-    transceiver ring(context, o.ring(ring_tx_mode::write_with_immediate));
+/// Answers come to the calls from inside feed(): what it uses outlives both.
+struct caller {
+    transceiver ring;
+    std::optional<client_type> client{};
+};
+
+asio::awaitable<void> run(asio::io_context& context, caller& c, const call_command_options& o,
+                          std::string& answer) {
+    auto& ring = c.ring;
     cudaq_config how;
     how.exchange_deadline = o.connect_timeout;
     error_code ec;
@@ -80,7 +88,7 @@ asio::awaitable<void> run(asio::io_context& context, const call_command_options&
         basic_cudaq_caller<executor>(context.get_executor(), parse_endpoint(o.peer), how),
         asio::redirect_error(asio::use_awaitable, ec));
     if (ec) throw exception({ec, "no service at " + o.peer + ": " + ring.last_error().message()});
-    client_type client(context.get_executor(), ring);
+    auto& client = c.client.emplace(context.get_executor(), ring);
     asio::co_spawn(context, feed(ring, client), asio::detached);
     std::exception_ptr failure;
     try {
@@ -102,7 +110,9 @@ int call(const call_command_options& o) {
     engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
     std::string answer;
     std::exception_ptr failure;
-    asio::co_spawn(context, run(context, o, answer), [&](std::exception_ptr e) { failure = std::move(e); });
+    caller calling{transceiver(context, o.ring(ring_tx_mode::write_with_immediate))};
+    asio::co_spawn(context, run(context, calling, o, answer),
+                   [&](std::exception_ptr e) { failure = std::move(e); });
     context.run();
     if (failure) std::rethrow_exception(failure);
     if (o.json)

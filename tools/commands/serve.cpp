@@ -147,8 +147,9 @@ int serve(const serve_options& o) {
 void add_serve(CLI::App& app, int& status) {
     auto o = std::make_shared<serve_options>();
     o->device = "soft:127.0.0.4";
-    auto* command =
-        app.add_subcommand("serve", "Answers calls of addThem, noop and rpc_increment over a ring");
+    auto* command = app.add_subcommand(
+        "serve",
+        "Answers a caller's addThem, noop and rpc_increment over a ring; UC does not tell when it is gone");
     command->add_option("--listen", o->listen, "ADDRESS:PORT of CUDA-Q's rendezvous")->capture_default_str();
     o->add_to(*command);
     options::seconds(*command, o->seconds);
