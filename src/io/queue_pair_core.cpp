@@ -167,13 +167,19 @@ error_info queue_pair_core::take_imposed(const imposed_parameters& imposed) {
                                              " asked, but the two ports agreed on " +
                                              to_string(imposed.path_mtu) + ": ask for that, or for none"};
     }
+    if (config_.first_psn && *config_.first_psn != imposed.send_psn) {
+        return {errc::invalid_argument, "first_psn " + std::to_string(config_.first_psn->value()) +
+                                            " asked, but this handshake chooses the PSNs: leave it open"};
+    }
     path_mtu_ = imposed.path_mtu;
     send_psn_ = imposed.send_psn;
     if (imposed.address == gid_.value) return {};
     std::vector<gid_table_entry> table;
     if (auto e = device_->gid_table(config_.port, table)) return e;
     const auto* found = find_address(table, imposed.address);
-    if (found == nullptr || (config_.gid_index && *config_.gid_index != found->index)) {
+    const bool fixed =
+        config_.local_address || (config_.gid_index && found && *config_.gid_index != found->index);
+    if (found == nullptr || fixed) {
         return {errc::no_usable_gid, "the peer knows us by " + imposed.address.to_address_string() +
                                          ", but the queue pair is to use " + gid_.value.to_address_string() +
                                          " of " + device_->name() +

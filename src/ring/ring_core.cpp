@@ -165,6 +165,13 @@ error_info check_geometry(const ring_config& ours, const peer_parameters& peer) 
 
 } // namespace
 
+/// Kept, so that stop() ends the attempt at once and not at its deadline.
+void ring_core::connecting(std::unique_ptr<liveness> attempt) {
+    auto held = engine().lock();
+    if (phase_ != phase::connecting) return attempt->release();
+    watch_ = std::move(attempt);
+}
+
 error_info ring_core::establish(const peer_parameters& peer) {
     auto held = engine().lock();
     if (phase_ != phase::connecting) return {asio::error::operation_aborted, config_.name + " was stopped"};
@@ -232,7 +239,7 @@ void ring_core::end_session(const error_info& cause, phase next) noexcept {
             ring_memory::store(memory_->tx_flags()[slot], 0);
     in_flight_ = posted_ = 0;
     to_post_.clear();
-    finish_operations();
+    finish_operations(end_reason());
 }
 
 /// Slots that a reader has kept from a former session stay its own until it releases them.

@@ -22,7 +22,7 @@ void ring_core::on_completion(const work_completion& completion) noexcept {
     if (slot >= config_.slots || posted_ == 0) return engine().count_stale();
     --posted_;
     if (completion.status == errc::success) return receive(completion);
-    ++receive_errors_;
+    if (completion.status != errc::work_request_flushed) ++receive_errors_;
     // A flush is never the cause, only its consequence; without a cause known it is the best there is.
     if (active_) end_session({completion.status, {}}, phase::disconnected);
 }
@@ -73,6 +73,8 @@ void ring_core::arrived(std::uint32_t slot, std::uint32_t token) noexcept {
         state.again = true;
         return rearm(token);
     }
+    // Released just now, and what waited in it was written over before anybody was told of it.
+    if (std::exchange(state.again, false)) ++overwritten_;
     if (config_.rearm == ring_rearm::on_publish || config_.mode == ring_mode::unified) {
         rearm(token);
     } else {
@@ -251,7 +253,7 @@ void ring_core::sent(std::uint32_t slot, const work_completion& completion) noex
         ++sent_;
         return tell_of_sends();
     }
-    ++send_errors_;
+    if (completion.status != errc::work_request_flushed) ++send_errors_;
     if (active_) end_session({completion.status, {}}, phase::disconnected);
 }
 
@@ -422,24 +424,16 @@ void ring_core::cancel(std::uint64_t id) {
 
 void ring_core::cancel_all(const error_code& ec) {
     auto held = engine().lock();
+    finish_operations(ec);
+}
+
+void ring_core::finish_operations(const error_code& ec) noexcept {
     while (auto* op = receiving_.pop()) {
         op->set(ec, {});
         engine().complete(op);
     }
     while (auto* op = waiting_.pop()) {
         op->set(ec);
-        engine().complete(op);
-    }
-}
-
-void ring_core::finish_operations() noexcept {
-    const auto reason = end_reason();
-    while (auto* op = receiving_.pop()) {
-        op->set(reason, {});
-        engine().complete(op);
-    }
-    while (auto* op = waiting_.pop()) {
-        op->set(reason);
         engine().complete(op);
     }
 }

@@ -118,6 +118,13 @@ error_info receive_core::prepare(local_parameters& out) {
     return {};
 }
 
+/// Kept, so that stop() ends the attempt at once and not at its deadline.
+void receive_core::connecting(std::unique_ptr<liveness> attempt) {
+    auto held = engine().lock();
+    if (phase_ != phase::connecting) return attempt->release();
+    watch_ = std::move(attempt);
+}
+
 error_info receive_core::establish(const peer_parameters& peer) {
     auto held = engine().lock();
     if (phase_ != phase::connecting) return {asio::error::operation_aborted, config_.name + " was stopped"};

@@ -57,14 +57,6 @@ void check(const pair_options& o) {
     if (o.plain && o.config.poll.name() == "hybrid") refuse("--plain polls or sleeps: --poll spin or park");
 }
 
-/// As parse_endpoint(), but port 0 is a free one.
-boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
-    if (!text.ends_with(":0")) return parse_endpoint(text);
-    auto endpoint = parse_endpoint(text.substr(0, text.size() - 1) + "1");
-    endpoint.port(0);
-    return endpoint;
-}
-
 pair_bench_config configured(const pair_options& o) {
     auto c = o.config;
     if (!o.listen.empty()) c.listen = listen_endpoint(o.listen);

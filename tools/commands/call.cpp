@@ -55,20 +55,22 @@ asio::awaitable<void> feed(transceiver& ring, client_type& client) {
     }
 }
 
-asio::awaitable<std::string> call_once(client_type& client, const call_command_options& o) {
+asio::awaitable<std::string> call_once(client_type& client, const call_command_options& o,
+                                       const std::vector<std::int64_t>& arguments) {
     const rpc::function_id id(o.function);
     const rpc::call_options limit(o.reply_timeout);
-    if (o.arguments.empty()) {
+    if (arguments.empty()) {
         co_await client.async_call<void()>(id, limit, asio::use_awaitable);
         co_return std::string("done");
     }
-    const auto a = number(o.arguments[0]);
     std::int64_t result = 0;
-    if (o.arguments.size() == 1)
-        result = co_await client.async_call<std::int64_t(std::int64_t)>(id, a, limit, asio::use_awaitable);
-    else
+    if (arguments.size() == 1) {
+        result = co_await client.async_call<std::int64_t(std::int64_t)>(id, arguments[0], limit,
+                                                                        asio::use_awaitable);
+    } else {
         result = co_await client.async_call<std::int64_t(std::int64_t, std::int64_t)>(
-            id, a, number(o.arguments[1]), limit, asio::use_awaitable);
+            id, arguments[0], arguments[1], limit, asio::use_awaitable);
+    }
     co_return std::to_string(result);
 }
 
@@ -79,7 +81,7 @@ struct caller {
 };
 
 asio::awaitable<void> run(asio::io_context& context, caller& c, const call_command_options& o,
-                          std::string& answer) {
+                          const std::vector<std::int64_t>& arguments, std::string& answer) {
     auto& ring = c.ring;
     cudaq_config how;
     how.exchange_deadline = o.connect_timeout;
@@ -92,7 +94,7 @@ asio::awaitable<void> run(asio::io_context& context, caller& c, const call_comma
     asio::co_spawn(context, feed(ring, client), asio::detached);
     std::exception_ptr failure;
     try {
-        for (std::uint64_t i = 0; i < o.count; ++i) answer = co_await call_once(client, o);
+        for (std::uint64_t i = 0; i < o.count; ++i) answer = co_await call_once(client, o, arguments);
     } catch (const boost::system::system_error& e) {
         failure = std::make_exception_ptr(exception({e.code(), o.function + ": " + e.code().message()}));
     }
@@ -104,6 +106,8 @@ int call(const call_command_options& o) {
     if (o.arguments.size() > 2)
         throw exception({errc::invalid_argument,
                          std::to_string(o.arguments.size()) + " arguments given, at most 2 allowed"});
+    std::vector<std::int64_t> arguments;
+    for (const auto& text : o.arguments) arguments.push_back(number(text));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
@@ -111,7 +115,7 @@ int call(const call_command_options& o) {
     std::string answer;
     std::exception_ptr failure;
     caller calling{transceiver(context, o.ring(ring_tx_mode::write_with_immediate))};
-    asio::co_spawn(context, run(context, calling, o, answer),
+    asio::co_spawn(context, run(context, calling, o, arguments, answer),
                    [&](std::exception_ptr e) { failure = std::move(e); });
     context.run();
     if (failure) std::rethrow_exception(failure);

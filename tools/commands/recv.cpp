@@ -24,14 +24,6 @@ struct recv_options : receive_options {
     std::optional<std::uint64_t> sessions{};
 };
 
-/// As parse_endpoint(), but port 0 is allowed here: a free one.
-asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
-    if (!text.ends_with(":0")) return parse_endpoint(text);
-    auto endpoint = parse_endpoint(text.substr(0, text.size() - 1) + "1");
-    endpoint.port(0);
-    return endpoint;
-}
-
 peer_acceptor_config acceptor(const recv_options& o, const std::shared_ptr<log_sink>& log) {
     peer_acceptor_config c;
     c.kind = o.connect;

@@ -5,7 +5,6 @@
 #include "lib/spdlog_sink.hpp"
 
 #include <rocio/connect/cudaq_rendezvous.hpp>
-#include <rocio/connect/parse_endpoint.hpp>
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/rpc/ring_dispatcher.hpp>
 
@@ -56,7 +55,7 @@ class service {
   public:
     service(asio::io_context& context, const serve_options& o) : context_(context) {
         config_ = o.ring(ring_tx_mode::send);
-        where_ = parse_endpoint(o.listen);
+        where_ = listen_endpoint(o.listen);
     }
 
     asio::awaitable<error_info> run() {
@@ -83,13 +82,12 @@ class service {
         where_ = door.local_endpoint();
         error_code ec;
         co_await ring_->async_connect(std::move(door), asio::redirect_error(asio::use_awaitable, ec));
-        if (ec && !stopping_) {
-            say("no connection: " + ring_->last_error().message());
+        if (ec) {
+            if (!stopping_) say("no connection: " + ring_->last_error().message());
             co_return error_info{};
         }
         ++callers_;
-        rpc::dispatcher_config how;
-        dispatcher_ = std::make_unique<dispatcher_type>(ring_->get_executor(), *ring_, functions(), how);
+        dispatcher_ = std::make_unique<dispatcher_type>(ring_->get_executor(), *ring_, functions());
         while (!ec) {
             dispatcher_->poll();
             co_await ring_->async_wait(asio::redirect_error(asio::use_awaitable, ec));

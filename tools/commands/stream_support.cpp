@@ -2,6 +2,7 @@
 
 #include "lib/human.hpp"
 
+#include <rocio/connect/parse_endpoint.hpp>
 #include <rocio/io/completion_engine.hpp>
 
 #include <CLI/CLI.hpp>
@@ -160,6 +161,13 @@ int conclude(const report& r, bool json) {
     else
         std::cout << to_text(r) << std::flush;
     return r.data_was_right() && r.frames > 0 ? 0 : 1;
+}
+
+boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
+    if (!text.ends_with(":0")) return parse_endpoint(text);
+    auto endpoint = parse_endpoint(text.substr(0, text.size() - 1) + "1");
+    endpoint.port(0);
+    return endpoint;
 }
 
 void pin_this_thread(const std::optional<unsigned>& cpu) {

@@ -11,6 +11,7 @@
 #include <rocio/status/status_server.hpp>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -93,6 +94,9 @@ report report_of(const frame_receiver& receiver, const std::string& device_name)
 
 /// Prints the report, as JSON on the last line where asked; gives the exit status.
 int conclude(const report& r, bool json);
+
+/// As parse_endpoint(), but port 0 is allowed: a free one. Throws rocio::exception.
+boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& text);
 
 /// Pins the calling thread; throws rocio::exception.
 void pin_this_thread(const std::optional<unsigned>& cpu);

@@ -310,6 +310,57 @@ class Bench(unittest.TestCase):
                 self.assertEqual(len(err.splitlines()), 2, err)
 
 
+class Calls(unittest.TestCase):
+    """`rocio serve` and `rocio call` as two processes."""
+
+    def call(self, *args):
+        ours, theirs = address_pair()
+        with subprocess.Popen([ROCIO, "serve", "--device", ours, "--listen", "127.0.0.1:0", "--json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serve:
+            try:
+                ready = re.fullmatch(r"CPU_ROCE_DAEMON_READY port=(\d+) roce_ip=(\S+)\n", serve.stdout.readline())
+                self.assertIsNotNone(ready)
+                self.assertEqual("soft:" + ready[2], ours)
+                called = run("call", "--device", theirs, "--peer", f"127.0.0.1:{ready[1]}", *args)
+                serve.send_signal(signal.SIGINT)
+                out, err = serve.communicate(timeout=DEADLINE)
+                self.assertEqual(serve.returncode, 0, err)
+                return called, last_json(out)
+            finally:
+                serve.kill()
+
+    def test_a_function_is_called_and_answers(self):
+        called, served = self.call("addThem", "2", "40", "--json")
+        self.assertEqual(called.returncode, 0, called.stderr)
+        self.assertEqual(last_json(called.stdout)["answer"], "42")
+        self.assertEqual(served, {"callers": 1, "answered": 1})
+
+    def test_many_calls_and_a_negative_number(self):
+        called, served = self.call("addThem", "--count", "500", "--", "-7", "5")
+        self.assertEqual(called.returncode, 0, called.stderr)
+        self.assertEqual(called.stdout, "-2\n")
+        self.assertEqual(served["answered"], 500)
+
+    def test_a_function_without_arguments(self):
+        called, _ = self.call("noop")
+        self.assertEqual((called.returncode, called.stdout), (0, "done\n"), called.stderr)
+
+    def test_an_unknown_function_and_wrong_arguments_say_so(self):
+        for args, word in ((("addUs", "1", "2"), "no function"), (("addThem", "1"), "addThem: "),
+                           (("addThem", "1", "two"), "'two' is no 64-bit number")):
+            with self.subTest(args=args):
+                called, _ = self.call(*args)
+                self.assertEqual(called.returncode, 1)
+                self.assertIn(word, called.stderr)
+                self.assertEqual(called.stderr.count("\n"), 1, called.stderr)
+
+    def test_no_service_is_one_line(self):
+        _, theirs = address_pair()
+        result = run("call", "noop", "--device", theirs, "--peer", "127.0.0.1:9", "--connect-timeout", "100ms")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no service at 127.0.0.1:9", result.stderr)
+
+
 class BadInput(unittest.TestCase):
     def assert_one_line(self, result, *words):
         self.assertNotEqual(result.returncode, 0)

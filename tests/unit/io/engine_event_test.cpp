@@ -56,6 +56,23 @@ TEST_F(parked_engine, finds_a_completion_that_came_between_the_last_poll_and_the
     EXPECT_EQ(dev->arms(), arms_before + 1);
 }
 
+TEST_F(parked_engine, serves_a_wake_up_where_it_comes_and_waits_again_without_a_further_turn) {
+    auto qp = connected();
+    receive(qp, 2);
+    park();
+    const auto before = engine().snapshot();
+    ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+    context.restart();
+    // One handler of the context: the descriptor's.
+    EXPECT_EQ(context.run_one(), 1U);
+    EXPECT_EQ(received, 1U);
+    EXPECT_EQ(engine().snapshot().turns, before.turns + 1);
+    EXPECT_EQ(engine().snapshot().waits, before.waits + 1);
+    ASSERT_TRUE(dev->complete_receive(0, bytes_of("y")));
+    run();
+    EXPECT_EQ(received, 2U);
+}
+
 TEST_F(parked_engine, takes_a_thousand_completions_on_one_event) {
     constexpr std::size_t messages = 1000;
     auto qp = connected({.receive_depth = messages});

@@ -62,6 +62,22 @@ TEST_F(engine_turn, sweeps_at_most_64_times) {
     run();
 }
 
+TEST_F(engine_turn, ends_after_five_microseconds_where_the_gap_between_turns_is_not_known) {
+    engine().set_policy(polling_policy::spin());
+    auto qp = connected();
+    dev->on_progress([](auto started) {
+        while (std::chrono::steady_clock::now() < started + 6us) {
+        }
+        return true;
+    });
+    serve(qp);
+    const auto before = engine().snapshot().sweeps;
+    EXPECT_EQ(turn().sweeps - before, 1U);
+    dev->on_progress({});
+    qp.cancel();
+    run();
+}
+
 TEST_F(engine_turn, ends_after_fifty_microseconds_at_the_latest) {
     engine().set_policy(polling_policy::spin());
     auto qp = connected();

@@ -53,6 +53,27 @@ TEST_F(queue_pair_imposed, replace_our_own) {
     EXPECT_EQ(used.local.min_rnr_timer.code(), 12) << "rdma_cm would leave 0, which is 655 ms";
 }
 
+TEST_F(queue_pair_imposed, a_first_psn_that_was_asked_for_is_not_replaced_in_silence) {
+    queue_pair_config config;
+    config.first_psn = psn{5};
+    queue_pair other(context, dev, config);
+    EXPECT_EQ(establish(other, peer()).code, errc::invalid_argument);
+    config.first_psn = psn{0x777777};
+    queue_pair same(context, dev, config);
+    EXPECT_FALSE(establish(same, peer()));
+}
+
+TEST_F(queue_pair_imposed, a_local_address_that_was_asked_for_is_not_replaced_in_silence) {
+    dev->set_gid_table(1, {entry(0, "10.0.0.1"), entry(4, "10.0.0.7")});
+    queue_pair_config config;
+    config.local_address = gid::parse("10.0.0.7").value();
+    queue_pair other(context, dev, config);
+    EXPECT_EQ(establish(other, peer()).code, errc::no_usable_gid);
+    config.local_address = gid::parse("10.0.0.1").value();
+    queue_pair same(context, dev, config);
+    EXPECT_FALSE(establish(same, peer()));
+}
+
 TEST_F(queue_pair_imposed, nothing_is_replaced_without_them) {
     queue_pair qp(context, dev);
     auto plain = peer();

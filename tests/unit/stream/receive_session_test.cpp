@@ -74,6 +74,29 @@ TEST_F(receive_session_test, lease_of_the_old_session_returns_into_the_new_one) 
     run_until([&] { return dev->posted_receives(pair) == depth; });
 }
 
+/// Writes down that it was released.
+struct noted_attempt final : liveness {
+    explicit noted_attempt(bool& out) : released(out) {}
+    void release() noexcept override { released = true; }
+    bool& released;
+};
+
+TEST_F(receive_session_test, stop_ends_an_attempt_that_is_under_way) {
+    auto& s = connected_server();
+    disconnect();
+    run();
+    local_parameters ours;
+    ASSERT_FALSE(s.core()->prepare(ours));
+    bool released = false;
+    s.core()->connecting(std::make_unique<noted_attempt>(released));
+    EXPECT_FALSE(released);
+    s.stop();
+    EXPECT_TRUE(released);
+    bool late = false;
+    s.core()->connecting(std::make_unique<noted_attempt>(late));
+    EXPECT_TRUE(late) << "nobody keeps an attempt after the end";
+}
+
 TEST_F(receive_session_test, second_connect_while_connected_error) {
     connected_server();
     EXPECT_EQ(connect().code, errc::already_connected);

@@ -56,6 +56,7 @@ class ring_core final : public completion_sink,
 
     asio::any_io_executor control_executor() override;
     error_info prepare(local_parameters& out) override;
+    void connecting(std::unique_ptr<liveness> attempt) override;
     error_info establish(const peer_parameters& peer) override;
     void connected(std::unique_ptr<liveness> watch) override;
     void disconnected(const error_info& cause) override;
@@ -103,7 +104,7 @@ class ring_core final : public completion_sink,
     void rearm(std::uint32_t token) noexcept { to_post_.push_back(token); }
     bool post_receives() noexcept;
     void sweep_device() noexcept;
-    void finish_operations() noexcept;
+    void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
     bool has_filled() const noexcept { return queued_ != 0; }
     bool receives() const noexcept { return config_.mode != ring_mode::tx_only; }

@@ -39,6 +39,7 @@ class receive_core final : public completion_sink,
 
     asio::any_io_executor control_executor() override;
     error_info prepare(local_parameters& out) override;
+    void connecting(std::unique_ptr<liveness> attempt) override;
     error_info establish(const peer_parameters& peer) override;
     void connected(std::unique_ptr<liveness> watch) override;
     void disconnected(const error_info& cause) override;
