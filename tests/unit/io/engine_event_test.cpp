@@ -56,7 +56,7 @@ TEST_F(parked_engine, finds_a_completion_that_came_between_the_last_poll_and_the
     EXPECT_EQ(dev->arms(), arms_before + 1);
 }
 
-TEST_F(parked_engine, serves_a_wake_up_where_it_comes_and_waits_again_without_a_further_turn) {
+TEST_F(parked_engine, serves_a_wake_up_in_the_handler_that_it_wakes) {
     auto qp = connected();
     receive(qp, 2);
     park();
@@ -66,7 +66,8 @@ TEST_F(parked_engine, serves_a_wake_up_where_it_comes_and_waits_again_without_a_
     // One handler of the context: the descriptor's.
     EXPECT_EQ(context.run_one(), 1U);
     EXPECT_EQ(received, 1U);
-    EXPECT_EQ(engine().snapshot().turns, before.turns + 1);
+    EXPECT_GT(engine().snapshot().turns, before.turns);
+    park();
     EXPECT_EQ(engine().snapshot().waits, before.waits + 1);
     ASSERT_TRUE(dev->complete_receive(0, bytes_of("y")));
     run();
