@@ -46,7 +46,7 @@ endif()
 # A test of Asio compiles in 5 s instead of 11 (g++ 12, -O3), a coroutine of a room in 4.5 instead of 7. Not for clang,
 # whose precompiled headers hold paths and times, so that ccache never finds them in another clone; a build without
 # them also proves that every file includes what it uses.
-set(ROCIO_ASIO_ROOMS async io connect stream ring rpc status)
+set(ROCIO_ASIO_ROOMS async io connect fpga stream ring rpc status)
 if(ROCIO_PCH AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(ROCIO_USE_PCH ON)
   set(rocio_pch_source ${PROJECT_BINARY_DIR}/precompiled.cpp)

@@ -26,12 +26,13 @@ rocio_library(core ROOMS types device async io connect LINK Boost::boost Threads
 rocio_library(soft ROOMS wire transport soft LINK rocio_core PkgConfig::ISAL PkgConfig::PCAP)
 rocio_library(stream ROOMS stream LINK rocio_core)
 rocio_library(ring ROOMS ring rpc LINK rocio_core)
+rocio_library(fpga ROOMS fpga LINK rocio_core)
 rocio_library(status ROOMS status LINK rocio_core rocio_stream Boost::json)
 if(ROCIO_VERBS)
   rocio_library(verbs ROOMS verbs LINK rocio_core PkgConfig::IBVERBS PkgConfig::RDMACM)
   set(rocio_verbs rocio_verbs)
 endif()
-rocio_library(rocio ROOMS open LINK rocio_core rocio_soft ${rocio_verbs} rocio_stream rocio_ring rocio_status)
+rocio_library(rocio ROOMS open LINK rocio_core rocio_soft ${rocio_verbs} rocio_stream rocio_ring rocio_fpga rocio_status)
 
 # The C interface: one library that needs nothing of rocio beside it, once more under the names that builds with CUDA-Q's
 # use.

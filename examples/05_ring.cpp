@@ -1,5 +1,7 @@
 // A ring: messages come into numbered slots and leave from numbered slots, as quantum controllers send them.
-// One side writes into the other's slots and gets an answer for each. Two user-space devices in one program.
+// One side writes into the other's slots and gets an answer for each. Two devices in one program.
+//
+// usage: 05_ring [RESPONDER_DEVICE REQUESTER_DEVICE]
 
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/open/open_device.hpp>
@@ -42,8 +44,9 @@ void send(rocio::ring_transceiver& ring, std::uint32_t slot, std::uint32_t numbe
 }
 
 /// Answers every number with its square, from the slot of the same number.
-asio::awaitable<void> responder(asio::io_context& context, rocio::tcp_listener& listener) {
-    rocio::ring_transceiver ring(context, ring_on("soft:127.0.5.1", rocio::ring_tx_mode::send));
+asio::awaitable<void> responder(asio::io_context& context, const char* device,
+                                rocio::tcp_listener& listener) {
+    rocio::ring_transceiver ring(context, ring_on(device, rocio::ring_tx_mode::send));
     auto peer = co_await listener.async_accept(use_awaitable);
     co_await ring.async_connect(std::move(peer), use_awaitable);
     for (std::uint32_t i = 0; i < messages; ++i) {
@@ -62,9 +65,9 @@ asio::awaitable<void> responder(asio::io_context& context, rocio::tcp_listener& 
     std::cout << "responder: " << ring.snapshot().received << " messages\n";
 }
 
-asio::awaitable<void> requester(asio::io_context& context, asio::ip::tcp::endpoint where) {
-    rocio::ring_transceiver ring(context,
-                                 ring_on("soft:127.0.5.2", rocio::ring_tx_mode::write_with_immediate));
+asio::awaitable<void> requester(asio::io_context& context, const char* device,
+                                asio::ip::tcp::endpoint where) {
+    rocio::ring_transceiver ring(context, ring_on(device, rocio::ring_tx_mode::write_with_immediate));
     co_await ring.async_connect(rocio::tcp_connector(context, where), use_awaitable);
     std::uint32_t sum = 0;
     for (std::uint32_t i = 0; i < messages; ++i) {
@@ -81,12 +84,15 @@ void rethrow(std::exception_ptr failure) {
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
     try {
         asio::io_context context;
         rocio::tcp_listener listener(context);
-        asio::co_spawn(context, responder(context, listener), rethrow);
-        asio::co_spawn(context, requester(context, listener.local_endpoint()), rethrow);
+        const bool given = argc > 2;
+        asio::co_spawn(context, responder(context, given ? argv[1] : "soft:127.0.5.1", listener), rethrow);
+        asio::co_spawn(context,
+                       requester(context, given ? argv[2] : "soft:127.0.5.2", listener.local_endpoint()),
+                       rethrow);
         context.run();
     } catch (const std::exception& e) {
         std::cerr << "05_ring: " << e.what() << "\n";

@@ -1,5 +1,7 @@
 // Calls of C++ functions over a ring: a service with two functions, and a client that has many calls on their
 // way.
+//
+// usage: 06_rpc_service [SERVICE_DEVICE CLIENT_DEVICE]
 
 #include <rocio/connect/cudaq_rendezvous.hpp>
 #include <rocio/open/open_device.hpp>
@@ -78,11 +80,13 @@ void rethrow(std::exception_ptr failure) {
 
 } // namespace
 
-int main() {
+int main(int argc, char** argv) {
     try {
         asio::io_context context;
-        transceiver served(context, ring_on("soft:127.0.6.1", rocio::ring_tx_mode::send));
-        transceiver calling(context, ring_on("soft:127.0.6.2", rocio::ring_tx_mode::write_with_immediate));
+        transceiver served(context,
+                           ring_on(argc > 2 ? argv[1] : "soft:127.0.6.1", rocio::ring_tx_mode::send));
+        transceiver calling(context, ring_on(argc > 2 ? argv[2] : "soft:127.0.6.2",
+                                             rocio::ring_tx_mode::write_with_immediate));
         rocio::cudaq_service door(context, {asio::ip::address_v4::loopback(), 0});
         const auto where = door.local_endpoint();
         asio::co_spawn(context, serve(served, door), rethrow);

@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "original_names.hpp"
 
 #include <rocio/types/error.hpp>
 
@@ -22,6 +23,9 @@ int run(int argc, char** argv) {
     rocio::tools::add_demo(app, status);
     rocio::tools::add_serve(app, status);
     rocio::tools::add_call(app, status);
+    rocio::tools::add_bridge(app, status);
+    rocio::tools::add_playback(app, status);
+    rocio::tools::add_selftest(app, status);
     rocio::tools::add_bench(app, status);
     rocio::tools::add_dump(app, status);
     try {
@@ -39,6 +43,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
+        if (const auto status = rocio::tools::run_as_original(argc, argv)) return *status;
         return run(argc, argv);
     } catch (const std::exception& e) {
         std::cerr << "rocio: " << e.what() << "\n";

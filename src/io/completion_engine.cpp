@@ -41,14 +41,11 @@ completion_engine& completion_engine::of(asio::io_context& context) {
     return asio::use_service<completion_engine>(context);
 }
 
-completion_engine::lock_type completion_engine::lock() const {
-    lock_type held(mutex_, std::try_to_lock);
-    if (held.owns_lock()) return held;
+void completion_engine::wait_for(lock_type& lock) const {
     waiting_for_lock_.fetch_add(1, std::memory_order_relaxed);
-    for (int i = 0; i < lock_attempts && !held.try_lock(); ++i) pause();
-    if (!held.owns_lock()) held.lock();
+    for (int i = 0; i < lock_attempts && !lock.try_lock(); ++i) pause();
+    if (!lock.owns_lock()) lock.lock();
     waiting_for_lock_.fetch_sub(1, std::memory_order_relaxed);
-    return held;
 }
 
 /// A mutex is not fair: without this a spinning turn would take it again before a woken thread runs. Bounded,
@@ -84,7 +81,7 @@ engine_snapshot completion_engine::snapshot() const {
     engine_snapshot s = parts_->counts;
     s.policy = parts_->policy.name();
     s.completions = parts_->completions;
-    s.outstanding = parts_->outstanding;
+    s.outstanding = hot_.outstanding;
     const auto is_queue_pair = [](const engine_owner& o) { return o.sink && o.queue; };
     s.queue_pairs = static_cast<std::uint32_t>(
         std::count_if(parts_->owners.begin(), parts_->owners.end(), is_queue_pair));
@@ -92,33 +89,10 @@ engine_snapshot completion_engine::snapshot() const {
     return s;
 }
 
-bool completion_engine::is_shut_down() const noexcept {
-    return parts_->down;
-}
-
-void completion_engine::work_started() noexcept {
-    if (parts_->down) return;
-    if (parts_->outstanding++ == 0) parts_->last_sweep = {};
-    kick();
-}
-
 void completion_engine::work_finished() noexcept {
-    if (parts_->down || parts_->outstanding == 0) return;
+    if (hot_.down || hot_.outstanding == 0) return;
     // The turn ends the waits that keep run() alive.
-    if (--parts_->outstanding == 0 && !parts_->in_turn) schedule_turn(schedule::post);
-}
-
-void completion_engine::complete(async::operation_base* op) noexcept {
-    // After shutdown nothing is called any more; the queue is destroyed with the engine.
-    parts_->ready.push(op);
-    kick();
-}
-
-void completion_engine::kick() noexcept {
-    auto& p = *parts_;
-    if (p.down || p.outstanding == 0) return;
-    p.kicked = true;
-    if (!p.in_turn) schedule_turn(schedule::post);
+    if (--hot_.outstanding == 0 && !hot_.in_turn) schedule_turn(schedule::post);
 }
 
 void completion_engine::wake() noexcept {
@@ -149,7 +123,7 @@ void completion_engine::schedule_turn(schedule how) noexcept {
 void completion_engine::shutdown() noexcept {
     {
         auto held = lock();
-        parts_->down = true;
+        hot_.down = true;
         stop_all_waits();
     }
     // What a destroyed handler owned may hand over more: its destructor comes back here, so the lock is not
@@ -158,7 +132,7 @@ void completion_engine::shutdown() noexcept {
         async::operation_queue<> pending;
         auto held = lock();
         auto& p = *parts_;
-        pending.prepend(p.ready);
+        pending.prepend(hot_.ready);
         pending.prepend(p.running);
         for (std::size_t i = 0; i < p.owners.size(); ++i) {
             if (p.owners[i].sink) p.owners[i].sink->on_shutdown(pending);

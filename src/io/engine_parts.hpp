@@ -47,10 +47,8 @@ struct completion_engine::parts {
     std::vector<std::uint16_t> free_owners;
     std::vector<completion_sink*> sweepers;
 
-    async::operation_queue<> ready;
     async::operation_queue<>
         running; ///< Taken by the turn; what is left after an exception goes back to `ready`.
-    std::uint32_t outstanding = 0;
 
     asio::steady_timer timer;
     bool timer_pending = false;
@@ -60,13 +58,9 @@ struct completion_engine::parts {
     fixed_memory timer_memory;
 
     polling_policy policy = polling_policy::park();
-    bool down = false;
     bool scheduled = false;
-    bool in_turn = false;
-    bool kicked = false;     ///< Since the last turn: new work, which renews the polling budget.
     bool waits_open = false; ///< Descriptors are in the context's epoll set.
     time_point last_work{};
-    time_point last_sweep{};
     time_point turn_ended{}; ///< Of a turn after which the next one was deferred.
     std::chrono::nanoseconds gap_between_turns{0};
     time_point last_late_log{};

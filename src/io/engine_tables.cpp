@@ -24,7 +24,7 @@ engine_device* completion_engine::find_device(const device& dev) noexcept {
 error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
     auto& p = *parts_;
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
-    if (p.down) return {errc::stopped, "the io_context is being destroyed"};
+    if (hot_.down) return {errc::stopped, "the io_context is being destroyed"};
     if (auto* entry = find_device(*dev)) {
         if (entry->fatal)
             return {errc::device_fatal,

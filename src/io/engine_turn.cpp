@@ -11,6 +11,7 @@ constexpr std::uint32_t sweeps_without_events = 256;
 constexpr std::uint64_t completions_per_turn = 256;
 constexpr std::uint64_t upcalls_per_turn = 256;
 constexpr std::uint32_t sweeps_per_turn = 64;
+constexpr std::uint32_t sweeps_per_look = 4;
 constexpr std::size_t ready_rounds_per_sweep = 16;
 constexpr std::size_t events_per_look = 64;
 constexpr auto time_per_turn = std::chrono::microseconds{5};
@@ -32,10 +33,10 @@ class completion_engine::turn_guard {
         if (dismissed_) return;
         if (!lock_.owns_lock()) lock_.lock();
         leave();
-        if (!engine_.parts_->down) engine_.schedule_turn(schedule::post);
+        if (!engine_.hot_.down) engine_.schedule_turn(schedule::post);
     }
-    void enter() noexcept { engine_.parts_->in_turn = true; }
-    void leave() noexcept { engine_.parts_->in_turn = false; }
+    void enter() noexcept { engine_.hot_.in_turn = true; }
+    void leave() noexcept { engine_.hot_.in_turn = false; }
     void dismiss() noexcept { dismissed_ = true; }
 
   private:
@@ -52,11 +53,11 @@ void completion_engine::turn() {
 
 void completion_engine::run_turn(lock_type& lock) {
     auto& p = *parts_;
-    if (p.down || p.in_turn) return;
+    if (hot_.down || hot_.in_turn) return;
     turn_guard guard(*this, lock);
     ++p.counts.turns;
     auto now = std::chrono::steady_clock::now();
-    if (std::exchange(p.kicked, false)) p.last_work = now;
+    if (std::exchange(hot_.kicked, false)) p.last_work = now;
     if (p.policy.budget.count() > 0) stop_polling_waits();
     // What the last look before the wait finds is served at once, a few times: another turn costs a system
     // call.
@@ -65,7 +66,7 @@ void completion_engine::run_turn(lock_type& lock) {
         guard.enter();
         const auto outcome = turn_loop(lock, now);
         guard.leave();
-        again = !p.down && finish_turn(outcome, now, round < turns_before_wait && !context_.stopped());
+        again = !hot_.down && finish_turn(outcome, now, round < turns_before_wait && !context_.stopped());
     }
     guard.dismiss();
     log_late_turn(lock);
@@ -91,25 +92,29 @@ completion_engine::turn_outcome completion_engine::turn_loop(lock_type& lock, ti
     const auto last_completion = p.completions + completions_per_turn;
     const auto last_upcall = p.counts.upcalls + upcalls_per_turn;
     turn_outcome outcome;
+    note_gap(now);
     for (std::uint32_t sweeps = 0; sweeps < sweeps_per_turn; ++sweeps) {
         bool did = sweep(now);
         if (!did && p.policy.budget.count() > 0) did = poll_again();
         // A handler that starts the next operation on something that is there already makes it ready at once:
         // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
         // per sweep.
-        for (std::size_t rounds = 0; rounds < ready_rounds_per_sweep && !p.ready.empty(); ++rounds) {
+        for (std::size_t rounds = 0; rounds < ready_rounds_per_sweep && !hot_.ready.empty(); ++rounds) {
             if (p.counts.upcalls >= last_upcall) break;
             run_ready(lock, last_upcall - p.counts.upcalls);
             did = true;
         }
-        if (did && context_.stopped()) return {true, false};
+        // Asking takes the context's mutex, which costs as much as a sweep.
+        if (did && sweeps % sweeps_per_look == sweeps_per_look - 1 && context_.stopped())
+            return {true, false};
         give_way(lock);
-        if (p.down) return outcome;
+        if (hot_.down) return outcome;
         now = std::chrono::steady_clock::now();
+        note_gap(now);
         outcome.worked |= did;
         outcome.idle = !did;
         if (!did && p.policy.budget.count() <= 0) break;
-        if (p.outstanding == 0 || now >= end) break;
+        if (hot_.outstanding == 0 || now >= end) break;
         if (p.completions >= last_completion || p.counts.upcalls >= last_upcall) break;
     }
     return outcome;
@@ -118,7 +123,6 @@ completion_engine::turn_outcome completion_engine::turn_loop(lock_type& lock, ti
 bool completion_engine::sweep(time_point now) {
     auto& p = *parts_;
     ++p.counts.sweeps;
-    note_gap(now);
     bool did = false;
     for (auto* sink : p.sweepers) did |= sink->on_sweep();
     for (auto& entry : p.devices) {
@@ -153,6 +157,16 @@ bool completion_engine::poll_again() {
     return false;
 }
 
+inline void completion_engine::route(const work_completion& completion) noexcept {
+    auto& p = *parts_;
+    const auto& place = completion.id;
+    if (place.owner < p.owners.size()) {
+        const auto& owner = p.owners[place.owner];
+        if (owner.sink && owner.generation == place.generation) return owner.sink->on_completion(completion);
+    }
+    count_stale();
+}
+
 std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue,
                                           std::span<work_completion> batch) {
     if (entry.fatal || queue.broken) return 0;
@@ -168,16 +182,6 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
 void completion_engine::break_queue(engine_device& entry, engine_queue& queue) noexcept {
     if (std::exchange(queue.broken, true)) return;
     announce(entry, {device_event_kind::completion_queue_error, 0, {}}, queue.queue.get());
-}
-
-void completion_engine::route(const work_completion& completion) noexcept {
-    auto& p = *parts_;
-    const auto& place = completion.id;
-    if (place.owner < p.owners.size()) {
-        const auto& owner = p.owners[place.owner];
-        if (owner.sink && owner.generation == place.generation) return owner.sink->on_completion(completion);
-    }
-    count_stale();
 }
 
 bool completion_engine::dispatch_events(engine_device& entry) noexcept {
@@ -208,20 +212,21 @@ void completion_engine::announce(const engine_device& entry, const device_event&
 
 void completion_engine::run_ready(lock_type& lock, std::uint64_t most) {
     auto& p = *parts_;
-    p.running = std::move(p.ready);
+    p.running = std::move(hot_.ready);
     lock.unlock();
     // Also when a handler throws: what is left goes back.
     struct account {
+        hot_state& hot;
         parts& p;
         lock_type& lock;
         std::uint32_t called = 0;
         ~account() {
             lock.lock();
             p.counts.upcalls += called;
-            p.outstanding -= std::min(called, p.outstanding);
-            p.ready.prepend(p.running);
+            hot.outstanding -= std::min(called, hot.outstanding);
+            hot.ready.prepend(p.running);
         }
-    } taken{p, lock};
+    } taken{hot_, p, lock};
     while (taken.called < most) {
         auto* op = p.running.pop();
         if (!op) return;
@@ -232,7 +237,7 @@ void completion_engine::run_ready(lock_type& lock, std::uint64_t most) {
 
 void completion_engine::note_gap(time_point now) noexcept {
     auto& p = *parts_;
-    const auto last = std::exchange(p.last_sweep, now);
+    const auto last = std::exchange(hot_.last_sweep, now);
     if (last == time_point{}) return;
     const auto gap = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last);
     p.counts.longest_gap = std::max(p.counts.longest_gap, gap);

@@ -21,10 +21,10 @@ bool completion_engine::finish_turn(turn_outcome outcome, time_point now, bool m
         return false;
     };
     if (outcome.worked) p.last_work = now;
-    if (p.outstanding == 0 && p.ready.empty()) say_last_words(now);
-    if (!p.ready.empty()) return defer_turn();
-    if (p.outstanding == 0) {
-        p.last_sweep = {};
+    if (hot_.outstanding == 0 && hot_.ready.empty()) say_last_words(now);
+    if (!hot_.ready.empty()) return defer_turn();
+    if (hot_.outstanding == 0) {
+        hot_.last_sweep = {};
         stop_all_waits();
         return false;
     }
@@ -58,7 +58,7 @@ bool completion_engine::found_work_before_wait(time_point now) {
             if (!queue.armed) break_queue(entry, queue);
         }
     }
-    if (sweep(now) || !p.ready.empty()) return true;
+    if (sweep(now) || !hot_.ready.empty()) return true;
     for (auto* sink : p.sweepers) {
         if (!sink->on_park()) return true;
     }
@@ -67,7 +67,7 @@ bool completion_engine::found_work_before_wait(time_point now) {
 
 void completion_engine::wait(time_point now) {
     auto& p = *parts_;
-    p.last_sweep = {};
+    hot_.last_sweep = {};
     p.waits_open = true;
     ++p.counts.waits;
     bool something = watch_events();
@@ -91,7 +91,7 @@ bool completion_engine::wait_for_completions(engine_device& entry) {
         context_,
         [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round, const error_code& ec) {
             auto held = lock();
-            if (waiter.finish(round, ec) && !parts_->down) on_readable(held, *dev);
+            if (waiter.finish(round, ec) && !hot_.down) on_readable(held, *dev);
         });
 }
 
@@ -105,7 +105,7 @@ bool completion_engine::watch_events() {
             context_,
             [this, dev = entry.dev.get()](device_waiter& waiter, std::uint32_t round, const error_code& ec) {
                 auto held = lock();
-                if (!waiter.finish(round, ec) || parts_->down) return;
+                if (!waiter.finish(round, ec) || hot_.down) return;
                 ++parts_->counts.wakes;
                 if (auto* found = find_device(*dev)) dispatch_events(*found);
                 schedule_turn(schedule::defer);
@@ -124,7 +124,7 @@ void completion_engine::on_readable(lock_type& lock, const device& dev) {
         entry->dev->drain_events();
         for (auto& queue : entry->queues) queue.armed = false;
     }
-    if (p.in_turn) return schedule_turn(schedule::defer);
+    if (hot_.in_turn) return schedule_turn(schedule::defer);
     if (!p.scheduled) run_turn(lock);
 }
 
@@ -138,7 +138,7 @@ void completion_engine::set_timer(time_point deadline) {
     p.timer.expires_at(deadline);
     auto expired = [this, round = ++p.timer_round](const error_code&) {
         auto held = lock();
-        if (parts_->down || round != parts_->timer_round) return;
+        if (hot_.down || round != parts_->timer_round) return;
         parts_->timer_pending = false;
         ++parts_->counts.wakes;
         schedule_turn(schedule::defer);

@@ -13,18 +13,25 @@ namespace rocio::detail {
 
 namespace {
 
-void set_result(send_operation& op, const error_code& ec, const work_completion&) {
+void set_failure(send_operation& op, const error_code& ec) {
     op.set(ec);
 }
+void set_failure(receive_operation& op, const error_code& ec) {
+    op.set(ec, {});
+}
 
-void set_result(receive_operation& op, const error_code& ec, const work_completion& wc) {
+void set_success(send_operation&, const work_completion&) {}
+void set_success(receive_operation& op, const work_completion& wc) {
     received_message message;
-    if (!ec) {
-        message.size = wc.byte_len;
-        message.by_write = wc.op == completion_opcode::receive_rdma_write_with_immediate;
-        if (wc.has_immediate) message.immediate = wc.immediate;
-    }
-    op.set(ec, message);
+    message.size = wc.byte_len;
+    message.by_write = wc.op == completion_opcode::receive_rdma_write_with_immediate;
+    if (wc.has_immediate) message.immediate = wc.immediate;
+    op.succeed(message);
+}
+
+const queue_pair_config& checked(const queue_pair_config& config) {
+    throw_if(validate(config));
+    return config;
 }
 
 /// The bytes of an inline send are copied when it is posted; one that is posted later needs a copy till then.
@@ -58,15 +65,11 @@ send_operation::~send_operation() {
 
 queue_pair_impl::queue_pair_impl(completion_engine& engine, std::shared_ptr<device> dev,
                                  const queue_pair_config& config, std::shared_ptr<raw_completions> raw)
-    : core_(engine, std::move(dev), config), raw_(std::move(raw)), drain_timer_(engine.context()) {
-    const auto fill = [](auto& queue, std::uint32_t depth) {
-        queue.posted.assign(depth, nullptr);
-        queue.free.reserve(depth);
-        for (std::uint32_t slot = depth; slot > 0; --slot) queue.free.push_back(slot - 1);
-    };
-    throw_if(validate(config));
-    fill(sends_, config.send_depth);
-    fill(receives_, config.receive_depth);
+    : core_(engine, std::move(dev), checked(config)),
+      raw_(std::move(raw)),
+      sends_(config.send_depth),
+      receives_(config.receive_depth),
+      drain_timer_(engine.context()) {
     auto held = engine.lock();
     throw_if(core_.open(*this));
     if (!raw_) return;
@@ -85,54 +88,63 @@ queue_pair_impl::~queue_pair_impl() {
 
 template <class Operation>
 bool queue_pair_impl::post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept {
-    if (queue.free.empty()) return false;
-    const auto slot = queue.free.back();
+    if (queue.free_count == 0) return false;
+    const auto slot = queue.free[queue.free_count - 1];
     op->request.id = core_.id(first_slot + slot);
     const auto outcome = device_post({&op->request, 1});
-    if (outcome.accepted == 1) {
-        queue.free.pop_back();
+    if (outcome.accepted == 1) [[likely]] {
+        --queue.free_count;
         queue.posted[slot] = op;
         return true;
     }
     // "Full" is worth waiting for only if something is on the device whose completion makes room.
     if (outcome.reason == errc::queue_full && !queue.idle()) return false;
-    set_result(*op, outcome.reason == errc::success ? errc::local_operation_error : outcome.reason, {});
-    engine().complete(op);
+    refuse(op, outcome.reason == errc::success ? errc::local_operation_error : outcome.reason);
     return true;
 }
 
-errc queue_pair_impl::check(const send_operation& op) const noexcept {
+errc queue_pair_impl::check(const send_operation& op, queue_pair_state state) const noexcept {
     const bool too_long = op.request.inlined && op.request.inline_data.size() > core_.config().max_inline;
     if (op.refusal != errc::success) return op.refusal;
-    if (core_.pair_or_null()->state() != queue_pair_state::ready_to_send) return errc::invalid_state;
+    if (state != queue_pair_state::ready_to_send) return errc::invalid_state;
     return too_long ? errc::inline_too_long : errc::success;
 }
 
-errc queue_pair_impl::check(const receive_operation&) const noexcept {
+errc queue_pair_impl::check(const receive_operation&, queue_pair_state) const noexcept {
     return errc::success;
 }
 
 template <class Operation>
-void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
-    const auto refuse = [&](const error_code& why) {
-        set_result(*op, why, {});
-        engine().complete(op);
-    };
-    if (raw_) return refuse(errc::invalid_state);
-    const auto state = core_.is_open() ? core_.pair().state() : queue_pair_state::error;
-    if (close_reason_ || state == queue_pair_state::error) return refuse(errc::work_request_flushed);
-    if (const errc e = check(*op); e != errc::success) return refuse(e);
+errc queue_pair_impl::refusal(const Operation& op, queue_pair_state state) const noexcept {
+    if (raw_) return errc::invalid_state;
+    if (close_reason_ || state == queue_pair_state::error) return errc::work_request_flushed;
+    return check(op, state);
+}
+
+template <class Operation>
+void queue_pair_impl::refuse(Operation* op, const error_code& why) noexcept {
+    set_failure(*op, why);
+    engine().complete(op);
+}
+
+template <class Operation>
+void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept {
+    const auto* pair = core_.pair_or_null();
+    const auto state = pair ? pair->state() : queue_pair_state::error;
+    if (const errc why = refusal(*op, state); why != errc::success) [[unlikely]]
+        return refuse(op, why);
     const bool must_wait = !queue.waiting.empty() || state == queue_pair_state::reset;
-    if (!must_wait && post(queue, op, first_slot)) return;
+    if (!must_wait && post(queue, op, first_slot)) [[likely]]
+        return;
     if (!keep_for_later(*op, engine().memory()))
-        return refuse(make_error_code(boost::system::errc::not_enough_memory));
+        return refuse(op, make_error_code(boost::system::errc::not_enough_memory));
     queue.waiting.push(op);
 }
 
 template <class Operation>
 void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
     auto held = engine().lock();
-    if (engine().is_shut_down()) {
+    if (engine().is_shut_down()) [[unlikely]] {
         held.unlock();
         return op->destroy();
     }
@@ -162,7 +174,7 @@ void queue_pair_impl::start(closed_wait_operation* op) {
 
 template <class Operation>
 void queue_pair_impl::refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept {
-    while (!queue.waiting.empty() && !queue.free.empty()) {
+    while (!queue.waiting.empty() && queue.free_count > 0) {
         Operation* op = queue.waiting.pop();
         if (post(queue, op, first_slot)) continue;
         async::operation_queue<Operation> again;
@@ -172,25 +184,53 @@ void queue_pair_impl::refill(work_queue<Operation>& queue, std::uint32_t first_s
 }
 
 template <class Operation>
-void queue_pair_impl::finish(Operation* op, const error_code& ec,
-                             const work_completion& completion) noexcept {
+void queue_pair_impl::fail(Operation* op, const error_code& ec) noexcept {
     const bool recalled = op->cancelled && ec == errc::work_request_flushed;
-    set_result(*op, recalled ? error_code(asio::error::operation_aborted) : ec, completion);
+    set_failure(*op, recalled ? error_code(asio::error::operation_aborted) : ec);
     engine().complete(op);
 }
 
+/// The way of nearly every completion. False: it is none of those.
 template <class Operation>
-bool queue_pair_impl::take_completion(work_queue<Operation>& queue, std::uint32_t slot,
-                                      const work_completion& completion) noexcept {
-    if (slot >= queue.posted.size() || !queue.posted[slot]) return false;
-    auto* op = std::exchange(queue.posted[slot], nullptr);
-    queue.free.push_back(slot);
-    finish(op, completion.status == errc::success ? error_code() : error_code(completion.status), completion);
+bool queue_pair_impl::succeed(work_queue<Operation>& queue, std::uint32_t slot, std::uint32_t first_slot,
+                              const work_completion& completion) noexcept {
+    auto* op = queue.take(slot);
+    if (!op) return false;
+    set_success(*op, completion);
+    engine().complete(op);
+    if (!queue.waiting.empty()) [[unlikely]]
+        refill(queue, first_slot);
     return true;
 }
 
 /// Kind and slot come from the id alone: of a failed completion nothing else is defined.
 void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
+    const auto base = receive_base();
+    const auto slot = completion.id.slot;
+    if (!raw_ && !close_reason_ && completion.status == errc::success) [[likely]] {
+        const bool known = slot < base ? succeed(sends_, slot, 0, completion)
+                                       : succeed(receives_, slot - base, base, completion);
+        if (!known) engine().count_stale();
+        return;
+    }
+    on_other_completion(completion);
+}
+
+template <class Operation>
+bool queue_pair_impl::take_completion(work_queue<Operation>& queue, std::uint32_t slot,
+                                      const work_completion& completion) noexcept {
+    auto* op = queue.take(slot);
+    if (!op) return false;
+    if (completion.status != errc::success) {
+        fail(op, completion.status);
+    } else {
+        set_success(*op, completion);
+        engine().complete(op);
+    }
+    return true;
+}
+
+void queue_pair_impl::on_other_completion(const work_completion& completion) noexcept {
     const auto base = receive_base();
     const auto slot = completion.id.slot;
     if (raw_) {
@@ -201,12 +241,7 @@ void queue_pair_impl::on_completion(const work_completion& completion) noexcept 
         if (!known) return engine().count_stale();
     }
     if (completion.status != errc::success) enter_closed(completion.status);
-    if (close_reason_) {
-        if (draining_ && nothing_posted()) end_drain();
-        return;
-    }
-    refill(sends_, 0);
-    refill(receives_, base);
+    if (close_reason_ && draining_ && nothing_posted()) end_drain();
 }
 
 void queue_pair_impl::on_device_event(const device_event& event) noexcept {
@@ -271,7 +306,7 @@ template <class Operation>
 bool queue_pair_impl::cancel_in(work_queue<Operation>& queue, const void* key,
                                 asio::cancellation_type type) noexcept {
     if (auto* op = queue.waiting.take_by_key(key)) {
-        set_result(*op, asio::error::operation_aborted, {});
+        set_failure(*op, asio::error::operation_aborted);
         engine().complete(op);
         return true;
     }
@@ -301,16 +336,13 @@ void queue_pair_impl::cancel_waits() {
 template <class Operation>
 void queue_pair_impl::finish_posted(work_queue<Operation>& queue, const error_code& ec) noexcept {
     for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
-        auto* op = std::exchange(queue.posted[slot], nullptr);
-        if (!op) continue;
-        queue.free.push_back(slot);
-        finish(op, ec, {});
+        if (auto* op = queue.take(slot)) fail(op, ec);
     }
 }
 
 template <class Operation>
 void queue_pair_impl::finish_waiting(work_queue<Operation>& queue, const error_code& ec) noexcept {
-    while (auto* op = queue.waiting.pop()) finish(op, ec, {});
+    while (auto* op = queue.waiting.pop()) fail(op, ec);
 }
 
 void queue_pair_impl::destroy_owner() {
@@ -334,10 +366,7 @@ void queue_pair_impl::close() {
 template <class Operation>
 void queue_pair_impl::take_all(work_queue<Operation>& queue, async::operation_queue<>& pending) noexcept {
     for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
-        auto* op = std::exchange(queue.posted[slot], nullptr);
-        if (!op) continue;
-        queue.free.push_back(slot);
-        pending.push(op);
+        if (auto* op = queue.take(slot)) pending.push(op);
     }
     while (auto* op = queue.waiting.pop()) pending.push(op);
 }

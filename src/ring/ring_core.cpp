@@ -64,18 +64,22 @@ ring_core::~ring_core() {
 
 error_info ring_core::open() {
     if (auto e = core_.is_open() ? error_info{} : core_.open(*this)) return e;
+    // Two regions, since a work request's own addresses are virtual ones, and a system device takes them as
+    // those of the region that its key names.
+    if (!local_region_) {
+        if (auto e = config_.device->register_memory(memory_->all(), {}, local_region_)) return e;
+    }
     if (!rx_region_) {
         // Addresses from 0: an HSB FPGA can name no address above 512 GiB, and the peer needs no base.
         memory_region_config remote;
         remote.access = memory_access::local_write | memory_access::remote_write;
         remote.iova = 0;
         if (auto e = config_.device->register_memory(memory_->rx(), remote, rx_region_)) return e;
-        if (auto e = config_.device->register_memory(memory_->tx(), {}, tx_region_)) return e;
     }
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
         const auto bytes = memory_->rx_slot(slot);
         receive_requests_[slot] = {core_.id(slot),
-                                   {bytes.data(), config_.slot_size, rx_region_->local_key()}};
+                                   {bytes.data(), config_.slot_size, local_region_->local_key()}};
     }
     return core_.to_init();
 }
@@ -275,7 +279,7 @@ void ring_core::stop() {
         if (phase_ == phase::stopped) return;
         end_session({errc::stopped, config_.name + " was stopped"}, phase::stopped);
         rx_region_.reset();
-        tx_region_.reset();
+        local_region_.reset();
         engine().kick();
     }
     // Without the engine's lock: whoever changes a flag may be about to wake the engine.

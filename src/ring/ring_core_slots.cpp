@@ -169,9 +169,8 @@ bool ring_core::build_send(std::uint32_t slot, std::uint64_t flag) noexcept {
     auto length = lengths_[slot].exchange(0, std::memory_order_relaxed);
     if (length == 0) length = config_.frame_size;
     auto& request = send_requests_[slot];
-    const bool from_tx = inside(memory_->tx(), length);
-    if (!from_tx && !inside(memory_->rx(), length)) return false;
-    const auto key = (from_tx ? tx_region_ : rx_region_)->local_key();
+    if (!inside(memory_->tx(), length) && !inside(memory_->rx(), length)) return false;
+    const auto key = local_region_->local_key();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the flag is the address, by the ring's contract
     request.buffer = {reinterpret_cast<std::byte*>(static_cast<std::uintptr_t>(flag)), length, key};
     return true;

@@ -9,6 +9,7 @@ namespace rocio::tools {
 struct round_trip_result {
     double p50 = 0;
     double p99 = 0;
+    double p999 = 0; ///< 99.9 %.
     double allocations_per_message = 0;
 };
 
@@ -28,5 +29,7 @@ struct bench_cpus {
 /// p in 0..1 of `samples`, which it sorts; 0 for none.
 double percentile(std::vector<double>& samples, double p);
 double median(std::vector<double> samples);
+/// Of `samples`, which it sorts.
+round_trip_result round_trips(std::vector<double>& samples, double allocations_per_message);
 
 } // namespace rocio::tools

@@ -229,14 +229,20 @@ int plain_queue_pair::take(ibv_wc* found, int most) {
         if (ibv_get_cq_event(channel_.get(), &queue, &of) == 0) ibv_ack_cq_events(queue, 1);
     }
     if (n < 0) throw exception(failure("ibv_poll_cq", config_.device));
-    for (int i = 0; i < n; ++i) {
-        if (found[i].status == IBV_WC_SUCCESS) continue;
-        if (is_lost()) throw_cause();
-        throw exception({errc::local_operation_error,
-                         std::string(found[i].wr_id == of_receives ? "a receive" : "a send") + " on " +
-                             config_.device + " failed: " + ibv_wc_status_str(found[i].status)});
-    }
+    for (int i = 0; i < n; ++i)
+        if (found[i].status != IBV_WC_SUCCESS) throw_failure(found[i]);
     return n;
+}
+
+/// A flushed work request is never the cause; what is queued behind it may be.
+void plain_queue_pair::throw_failure(ibv_wc failed) {
+    if (is_lost()) throw_cause();
+    ibv_wc next;
+    while (failed.status == IBV_WC_WR_FLUSH_ERR && ibv_poll_cq(completions_.get(), 1, &next) == 1)
+        if (next.status != IBV_WC_SUCCESS) failed = next;
+    throw exception({errc::local_operation_error,
+                     std::string(failed.wr_id == of_receives ? "a receive" : "a send") + " on " +
+                         config_.device + " failed: " + ibv_wc_status_str(failed.status)});
 }
 
 } // namespace rocio::tools

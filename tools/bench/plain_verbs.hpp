@@ -46,7 +46,8 @@ class plain_queue_pair final : public connectable {
     int take(ibv_wc* found, int most);
     /// The other side is gone.
     bool is_lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
-    [[noreturn]] void throw_cause();
+    [[noreturn]] void throw_failure(ibv_wc failed);
+    void throw_cause();
 
     void wait_lost();
     void say_goodbye();

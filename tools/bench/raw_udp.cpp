@@ -139,10 +139,7 @@ round_trip_result raw_udp_round_trip(std::uint32_t bytes, std::uint32_t iteratio
     }
     stop = true;
     other.join();
-    round_trip_result result;
-    result.p50 = percentile(samples, 0.5);
-    result.p99 = percentile(samples, 0.99);
-    return result;
+    return round_trips(samples, 0);
 }
 
 stream_result raw_udp_stream(std::uint32_t bytes, std::chrono::milliseconds duration,

@@ -1,15 +1,12 @@
 #include "bench/soft_bench.hpp"
 
 #include "allocation_counter.hpp"
+#include "bench/bench_end.hpp"
 
 #include <rocio/connect/tcp_rendezvous.hpp>
-#include <rocio/io/busy_poll_thread.hpp>
 #include <rocio/io/memory_region.hpp>
 #include <rocio/io/queue_pair.hpp>
-#include <rocio/open/open_device.hpp>
 #include <rocio/stream/receive_server.hpp>
-
-#include <boost/asio/use_future.hpp>
 
 #include <atomic>
 #include <future>
@@ -27,27 +24,12 @@ using test::allocation_counter;
 using clock = std::chrono::steady_clock;
 using executor = asio::io_context::executor_type;
 
-busy_poll_thread_config on_cpu(unsigned cpu) {
-    busy_poll_thread_config c;
-    c.cpu = cpu;
-    return c;
-}
-
-/// One end: a spinning thread with a device, and memory for its messages.
-struct bench_end {
-    bench_end(const std::string& name, unsigned cpu, std::size_t memory_size)
-        : dev(open_device(name)), memory(dev, memory_size), thread(on_cpu(cpu)) {}
-
-    std::shared_ptr<device> dev;
+/// An end with memory for its messages.
+struct memory_end : bench_end {
+    memory_end(const std::string& name, unsigned cpu, std::size_t memory_size)
+        : bench_end(name, cpu), memory(dev, memory_size) {}
     memory_region memory;
-    busy_poll_thread thread;
 };
-
-/// Runs `f` on the end's own thread and waits for it.
-template <class F>
-auto on(bench_end& end, F f) {
-    return asio::post(end.thread.context(), asio::use_future(std::move(f))).get();
-}
 
 /// Connects two connectables over a TCP rendezvous on a free loopback port.
 template <class Passive, class Active>
@@ -177,8 +159,8 @@ struct drain {
 
 round_trip_result soft_round_trip(const std::string& first, const std::string& second, std::uint32_t bytes,
                                   std::uint32_t iterations, const bench_cpus& cpus) {
-    bench_end near(first, cpus.first, 2 * std::size_t{bytes});
-    bench_end far(second, cpus.second, 2 * std::size_t{bytes});
+    memory_end near(first, cpus.first, 2 * std::size_t{bytes});
+    memory_end far(second, cpus.second, 2 * std::size_t{bytes});
     auto server = on(far, [&] {
         return std::make_unique<basic_queue_pair<executor>>(far.thread.context(), far.dev, small_pair());
     });
@@ -196,13 +178,13 @@ round_trip_result soft_round_trip(const std::string& first, const std::string& s
     const auto allocations = finished.get();
     on(near, [&] { client.reset(); });
     on(far, [&] { server.reset(); });
-    return {percentile(ping.samples, 0.5), percentile(ping.samples, 0.99), allocations / iterations};
+    return round_trips(ping.samples, allocations / iterations);
 }
 
 stream_result soft_stream(const std::string& first, const std::string& second, std::uint32_t bytes,
                           std::chrono::milliseconds duration, const bench_cpus& cpus) {
-    bench_end near(first, cpus.first, bytes);
-    bench_end far(second, cpus.second, bytes);
+    memory_end near(first, cpus.first, bytes);
+    memory_end far(second, cpus.second, bytes);
     receive_server_config config;
     config.device = far.dev;
     config.max_payload = bytes;

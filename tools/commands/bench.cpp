@@ -1,4 +1,5 @@
 #include "bench/raw_udp.hpp"
+#include "bench/rpc_bench.hpp"
 #include "bench/soft_bench.hpp"
 #include "commands/bench_pair.hpp"
 #include "commands/commands.hpp"
@@ -119,8 +120,60 @@ void print_table(const bench_options& o, const outcome& r) {
               << r.stream_allocations << "\n";
 }
 
+struct rpc_outcome {
+    series p50{}, p99{}, p999{};
+    double allocations = 0;
+    std::uint64_t lost = 0;
+    std::int64_t memory_growth = 0;
+};
+
+rpc_outcome measure_rpc(const bench_options& o) {
+    rpc_outcome result;
+    const progress show;
+    const bench_cpus cpus{o.cpus.at(0), o.cpus.at(1)};
+    for (unsigned round = 0; round < o.rounds; ++round) {
+        show(round, o.rounds, "round trip, raw UDP");
+        const auto raw = raw_udp_round_trip(rpc_message, o.iterations, cpus);
+        show(round, o.rounds, "calls");
+        const auto ours = rpc_round_trip(o.devices[0], o.devices[1], o.iterations, cpus);
+        result.p50.add(raw.p50, ours.round_trip.p50);
+        result.p99.add(raw.p99, ours.round_trip.p99);
+        result.p999.add(raw.p999, ours.round_trip.p999);
+        result.allocations = std::max(result.allocations, ours.round_trip.allocations_per_message);
+        result.memory_growth = std::max(result.memory_growth, ours.memory_growth);
+        result.lost += ours.lost;
+    }
+    return result;
+}
+
+void print_rpc_table(const bench_options& o, const rpc_outcome& r) {
+    std::cout << std::left << std::setw(34) << ("median of " + std::to_string(o.rounds) + " rounds")
+              << std::right << std::setw(10) << "raw UDP" << std::setw(10) << "rpc" << std::setw(8) << "ratio"
+              << "\n";
+    const std::string what = "call " + std::to_string(rpc_message) + " B, ";
+    print_row((what + "p50").c_str(), r.p50, 1, "us");
+    print_row((what + "p99").c_str(), r.p99, 1, "us");
+    print_row((what + "p99.9").c_str(), r.p999, 1, "us");
+    std::cout << "allocations per call " << r.allocations << ", calls lost " << r.lost << ", memory grew by "
+              << r.memory_growth / 1024 << " KiB\n";
+}
+
 boost::json::object json_of(const series& s) {
     return {{"raw", median(s.raw)}, {"ours", median(s.ours)}, {"ratio", median(s.ratio)}};
+}
+
+void print_rpc_json(const bench_options& o, const rpc_outcome& r) {
+    std::cout << boost::json::serialize(boost::json::object{{"bench", o.what},
+                                                            {"rounds", o.rounds},
+                                                            {"count", o.iterations},
+                                                            {"size", rpc_message},
+                                                            {"call_p50_us", json_of(r.p50)},
+                                                            {"call_p99_us", json_of(r.p99)},
+                                                            {"call_p999_us", json_of(r.p999)},
+                                                            {"allocations_per_message", r.allocations},
+                                                            {"lost", r.lost},
+                                                            {"memory_growth_bytes", r.memory_growth}})
+              << "\n";
 }
 
 void print_json(const bench_options& o, const outcome& r) {
@@ -153,11 +206,14 @@ void add_bench(CLI::App& app, int& status) {
     auto o = std::make_shared<bench_options>();
     auto* command = app.add_subcommand(
         "bench", "Measures the soft device beside raw UDP in one run, or any device between two processes");
-    command->footer("soft and udp are one process with both ends; send, write and stream are one of two "
+    command->footer("soft, rpc and udp are one process with both ends; send, write and stream are one of two "
                     "processes, and have options of their own: rocio bench send --help");
     add_bench_pairs(*command, status);
-    command->add_option("what", o->what, "soft: the soft device beside raw UDP; udp: raw UDP alone")
-        ->check(CLI::IsMember({"soft", "udp"}))
+    command
+        ->add_option("what", o->what,
+                     "soft: the soft device beside raw UDP; rpc: calls of 64 bytes over rings beside raw "
+                     "UDP; udp: raw UDP alone")
+        ->check(CLI::IsMember({"soft", "rpc", "udp"}))
         ->capture_default_str();
     command->add_option("--size", o->size, "Bytes of a round trip's message, 8 to 4096")
         ->check(CLI::Range(8, 4096))
@@ -179,9 +235,14 @@ void add_bench(CLI::App& app, int& status) {
         ->expected(2)
         ->capture_default_str();
     command->add_flag("--json", o->json, "One JSON object on the last line");
-    command->callback([o, command] {
+    command->callback([o, command, &status] {
         if (!command->get_subcommands().empty()) return;
         check(*o);
+        if (o->what == "rpc") {
+            const auto calls = measure_rpc(*o);
+            if (calls.lost != 0) status = 1;
+            return o->json ? print_rpc_json(*o, calls) : print_rpc_table(*o, calls);
+        }
         const auto result = measure(*o);
         if (o->json) return print_json(*o, result);
         print_table(*o, result);

@@ -17,6 +17,9 @@ void add_bench(CLI::App& app, int& status);
 void add_dump(CLI::App& app, int& status);
 void add_serve(CLI::App& app, int& status);
 void add_call(CLI::App& app, int& status);
+void add_bridge(CLI::App& app, int& status);
+void add_selftest(CLI::App& app, int& status);
+void add_playback(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
 
 } // namespace rocio::tools

@@ -1,5 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/stream_support.hpp"
+#include "lib/device_pair.hpp"
 #include "lib/frame_sender.hpp"
 #include "lib/spdlog_sink.hpp"
 
@@ -13,9 +14,6 @@
 #include <atomic>
 #include <future>
 #include <memory>
-#include <random>
-
-#include <unistd.h>
 
 namespace rocio::tools {
 
@@ -29,37 +27,6 @@ struct demo_options : receive_options {
     std::optional<double> rate{};
     fault_plan faults{};
 };
-
-/// Two devices on loopback addresses; another pair when a demo already runs on the first.
-struct device_pair {
-    std::shared_ptr<device> receiver, sender;
-};
-
-error_info open_pair(const std::string& a, const std::string& b, const open_options& o, device_pair& out) {
-    device_pair pair;
-    if (auto e = open_device(a, pair.receiver, o)) return e;
-    if (auto e = open_device(b, pair.sender, o)) return e;
-    out = std::move(pair);
-    return {};
-}
-
-device_pair open_devices(const demo_options& o) {
-    device_pair pair;
-    const auto faults = with_faults(o.faults);
-    const std::string first = o.device.empty() ? "soft:127.0.0.2" : o.device;
-    const std::string second = o.peer_device.empty() ? "soft:127.0.0.3" : o.peer_device;
-    auto e = open_pair(first, second, faults, pair);
-    if (!e) return pair;
-    std::minstd_rand random(static_cast<unsigned>(::getpid()));
-    for (int attempt = 0; attempt < 16 && e.code == errc::address_in_use; ++attempt) {
-        if (!o.device.empty() || !o.peer_device.empty()) break;
-        const auto network =
-            "soft:127." + std::to_string(1 + random() % 254) + "." + std::to_string(random() % 255);
-        e = open_pair(network + ".2", network + ".3", faults, pair);
-    }
-    throw_if(e);
-    return pair;
-}
 
 /// The emulated FPGA on a thread of its own.
 class sending_half {
@@ -125,15 +92,16 @@ int demonstrate(const demo_options& o) {
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
     engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
-    const auto devices = open_devices(o);
-    auto config = o.receiver(devices.receiver);
+    const auto devices = open_device_pair(o.device, o.peer_device, {"soft:127.0.0.2", "soft:127.0.0.3"},
+                                          with_faults(o.faults));
+    auto config = o.receiver(devices.first);
     config.sessions = 1;
     config.report = [](const std::string& text, bool is_error) {
         if (is_error) say(text);
     };
     frame_receiver receiver(context, config);
-    status_front status(context, o.http, devices.receiver, receiver);
-    sending_half fpga(o, devices.sender, receiver.endpoint());
+    status_front status(context, o.http, devices.first, receiver);
+    sending_half fpga(o, devices.second, receiver.endpoint());
 
     const auto begin = std::chrono::steady_clock::now();
     live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
@@ -151,7 +119,7 @@ int demonstrate(const demo_options& o) {
     fpga.join();
     throw_if(failure);
 
-    auto r = report_of(receiver, devices.receiver->name());
+    auto r = report_of(receiver, devices.first->name());
     r.retransmits = fpga.retransmits();
     r.more["frames_sent"] = fpga.frames();
     if (!o.count && fpga.frames() > r.frames) r.lost = r.lost.value_or(0) + fpga.frames() - r.frames;

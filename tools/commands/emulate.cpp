@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/emulate_cudaq.hpp"
 #include "commands/stream_support.hpp"
 #include "lib/frame_sender.hpp"
 #include "lib/human.hpp"
@@ -15,7 +16,10 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/system/errc.hpp>
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
+#include <vector>
 
 namespace rocio::tools {
 
@@ -187,12 +191,68 @@ int emulate(const emulate_options& o) {
     return conclude(report_of(emulated, dev->name()), o.json);
 }
 
+/// --profile, and which options belong to which: one that does nothing in a profile is refused there.
+class profiles {
+  public:
+    explicit profiles(CLI::App& command) : command_(command) {
+        command.add_option("--profile", name_, "What the board is: stream, or cudaq (a playback board)")
+            ->check(CLI::IsMember({"stream", "cudaq"}))
+            ->capture_default_str();
+    }
+    bool is_cudaq() const {
+        for (const auto* option : is_cudaq_name() ? streams_ : cudaqs_) {
+            if (option->count() == 0) continue;
+            throw CLI::ValidationError(option->get_name(), "does nothing with --profile " + name_);
+        }
+        return is_cudaq_name();
+    }
+
+    /// The options until here are the stream's but those that both have; those until end_cudaq() are cudaq's.
+    void begin_cudaq() {
+        for (auto* option : command_.get_options()) {
+            const auto name = option->get_name();
+            if (!std::ranges::count(common, name)) streams_.push_back(option);
+        }
+        known_ = command_.get_options().size();
+    }
+    void end_cudaq() {
+        const auto all = command_.get_options();
+        cudaqs_.assign(all.begin() + static_cast<std::ptrdiff_t>(known_), all.end());
+        for (auto* option : cudaqs_) option->group("With --profile cudaq");
+    }
+
+  private:
+    static constexpr std::string_view common[] = {
+        "--help", "--profile", "--device",    "--seconds", "--poll",    "--cpu",  "--log",
+        "--json", "--drop",    "--duplicate", "--reorder", "--corrupt", "--seed", "--pcap"};
+
+    bool is_cudaq_name() const { return name_ == "cudaq"; }
+
+    CLI::App& command_;
+    std::string name_ = "stream";
+    std::vector<CLI::Option*> streams_, cudaqs_;
+    std::size_t known_ = 0;
+};
+
+/// What both profiles have is parsed into the stream's options.
+cudaq_emulator_options with_common(const emulate_options& o, cudaq_emulator_options c) {
+    c.device = o.device;
+    c.seconds = o.seconds;
+    c.poll = o.poll;
+    c.cpu = o.cpu;
+    c.log = o.log;
+    c.json = o.json;
+    c.opening = with_faults(o.faults);
+    c.opening.capture = o.pcap;
+    return c;
+}
+
 } // namespace
 
 void add_emulate(CLI::App& app, int& status) {
     auto o = std::make_shared<emulate_options>();
-    auto* command =
-        app.add_subcommand("emulate", "An emulated FPGA that streams PRBS frames to `rocio recv`");
+    auto* command = app.add_subcommand("emulate", "An emulated FPGA: one that streams PRBS frames to `rocio "
+                                                  "recv`, or CUDA-Q's, driven by `rocio playback`");
     options::device(*command, o->device);
     command->add_option("--peer", o->peer, "ADDRESS:PORT where the receiver listens")->capture_default_str();
     options::connect(*command, o->connect);
@@ -216,7 +276,18 @@ void add_emulate(CLI::App& app, int& status) {
     options::json(*command, o->json);
     add_fault_options(*command, o->faults);
     add_capture_option(*command, o->pcap);
-    command->callback([o, &status] { status = emulate(*o); });
+    auto c = std::make_shared<cudaq_emulator_options>();
+    auto profile = std::make_shared<profiles>(*command);
+    command->callback([o, c, profile, &status] {
+        if (!profile->is_cudaq()) return void(status = emulate(*o));
+        status = emulate_cudaq(with_common(*o, *c));
+    });
+    profile->begin_cudaq();
+    options::ib_port(*command, c->ib_port);
+    options::gid_index(*command, c->gid_index);
+    c->add_originals_to(*command);
+    c->add_own_to(*command);
+    profile->end_cudaq();
 }
 
 } // namespace rocio::tools

@@ -1,6 +1,7 @@
 #include "commands/commands.hpp"
 #include "commands/rpc_support.hpp"
 #include "commands/stream_support.hpp"
+#include "cudaq/increment.hpp"
 #include "lib/human.hpp"
 #include "lib/spdlog_sink.hpp"
 
@@ -32,21 +33,13 @@ struct serve_options : ring_options {
     std::optional<std::chrono::nanoseconds> seconds{};
 };
 
-/// Adds one to every byte, as CUDA-Q's test handler does.
-rpc::raw_reply increment(std::span<const std::byte> arguments, std::span<std::byte> results) {
-    const auto n = std::min(arguments.size(), results.size());
-    for (std::size_t i = 0; i < n; ++i)
-        results[i] = static_cast<std::byte>(std::to_integer<unsigned>(arguments[i]) + 1);
-    return {0, n};
-}
-
 rpc::function_table functions() {
     rpc::function_table f;
     f.add<std::int64_t(std::int64_t, std::int64_t)>("addThem", [](std::int64_t a, std::int64_t b) {
         return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     });
     f.add<void()>("noop", [] {});
-    f.add_raw("rpc_increment", increment);
+    f.add_raw(increment_name, increment);
     return f;
 }
 

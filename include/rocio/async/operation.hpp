@@ -50,6 +50,11 @@ class operation : public operation_base {
 
     /// What the handler will be called with.
     void set(const error_code& ec, Results... r) { result_ = results(ec, std::move(r)...); }
+    /// As set() with no error, of an operation that was never set before.
+    template <class Value>
+    void succeed(Value&& value) {
+        std::get<1>(result_) = std::forward<Value>(value);
+    }
 
   protected:
     explicit operation(function f) noexcept : operation_base(f) {}

@@ -4,8 +4,26 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace rocio::async {
+
+namespace detail {
+
+/// One block of each size class: a handler that begins the next operation takes the block of the one that
+/// just ended, without an atomic instruction. Of the thread, not of one operation_memory: blocks are alike.
+/// Trivially destructible, because access to anything else goes through a guard.
+struct spare_blocks {
+    static constexpr std::size_t classes = 16; ///< Of 64 bytes each: up to 1 KiB.
+    enum class phase : std::uint8_t { unused, open, closed };
+
+    void* blocks[classes]{};
+    phase now =
+        phase::unused; ///< closed: the thread is ending, but static objects may still free operations.
+};
+
+} // namespace detail
 
 /// Free lists for operations whose handler brings no allocator of its own. Blocks are kept by size class, so
 /// that a steady number of outstanding operations allocates nothing after its first round. Thread-safe.
@@ -17,16 +35,35 @@ class operation_memory {
     operation_memory& operator=(const operation_memory&) = delete;
 
     /// `size` bytes aligned to std::max_align_t; throws std::bad_alloc.
-    void* allocate(std::size_t size);
+    void* allocate(std::size_t size) {
+        const std::size_t index = class_of(size);
+        if (index < classes) {
+            if (void* spare = std::exchange(spare_.blocks[index], nullptr)) return spare;
+        }
+        return allocate_slowly(size);
+    }
     /// `size` as given to allocate().
-    void deallocate(void* block, std::size_t size) noexcept;
+    void deallocate(void* memory, std::size_t size) noexcept {
+        const std::size_t index = class_of(size);
+        if (index < classes && spare_.now == detail::spare_blocks::phase::open && !spare_.blocks[index])
+            spare_.blocks[index] = memory;
+        else
+            deallocate_slowly(memory, size);
+    }
 
   private:
     struct block {
         block* next;
     };
     static constexpr std::size_t granule = 64;
-    static constexpr std::size_t classes = 16; ///< Up to 1 KiB; larger ones go to the heap.
+    static constexpr std::size_t classes = detail::spare_blocks::classes; ///< Larger ones go to the heap.
+
+    static inline thread_local constinit detail::spare_blocks spare_{};
+    static void open_spare() noexcept;
+
+    static constexpr std::size_t class_of(std::size_t size) noexcept { return (size - 1) / granule; }
+    void* allocate_slowly(std::size_t size);
+    void deallocate_slowly(void* memory, std::size_t size) noexcept;
 
     light_mutex mutex_;
     std::array<block*, classes> free_{};

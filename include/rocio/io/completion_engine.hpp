@@ -68,9 +68,14 @@ class completion_engine final : public asio::execution_context::service {
     engine_snapshot snapshot() const;
 
     /// A spinning engine gives way to whoever waits here between two sweeps.
-    lock_type lock() const;
+    lock_type lock() const {
+        lock_type held(mutex_, std::try_to_lock);
+        if (!held.owns_lock()) [[unlikely]]
+            wait_for(held);
+        return held;
+    }
     /// True after the context's shutdown: every entry point is then a no-op. *locked*
-    bool is_shut_down() const noexcept;
+    bool is_shut_down() const noexcept { return hot_.down; }
 
     /// A device in use by this engine. Reference counted by attach() and detach(). Errors:
     /// errc::device_bound, errc::device_fatal while a device that failed is still in use, errc::not_supported
@@ -102,15 +107,27 @@ class completion_engine final : public asio::execution_context::service {
     void remove_sweeper(completion_sink& sink) noexcept;
 
     /// While the balance is positive the engine turns. *locked*
-    void work_started() noexcept;
+    void work_started() noexcept {
+        if (hot_.down) return;
+        if (hot_.outstanding++ == 0) hot_.last_sweep = {};
+        kick();
+    }
     void work_finished() noexcept;
 
     /// Queues an operation whose result is set; its handler runs in this or the next turn, never inside this
     /// call. The operation must have been counted by work_started(); it is finished when its handler has been
     /// called. *locked*
-    void complete(async::operation_base* op) noexcept;
+    void complete(async::operation_base* op) noexcept {
+        // After shutdown nothing is called any more; the queue is destroyed with the engine.
+        hot_.ready.push(op);
+        kick();
+    }
     /// Makes sure a turn comes. *locked*
-    void kick() noexcept;
+    void kick() noexcept {
+        if (hot_.down || hot_.outstanding == 0) return;
+        hot_.kicked = true;
+        if (!hot_.in_turn) schedule_turn(schedule::post);
+    }
     /// The same from any thread, without the lock.
     void wake() noexcept;
 
@@ -157,9 +174,22 @@ class completion_engine final : public asio::execution_context::service {
     void log_late_turn(lock_type& lock) noexcept;
     void give_way(lock_type& lock) noexcept;
 
+    void wait_for(lock_type& lock) const;
+
+    /// What every operation touches: here, so that the members above are a few instructions in their callers.
+    struct hot_state {
+        async::operation_queue<> ready;
+        std::uint32_t outstanding = 0;
+        bool down = false;
+        bool in_turn = false;
+        bool kicked = false; ///< Since the last turn: new work, which renews the polling budget.
+        time_point last_sweep{};
+    };
+
     asio::io_context& context_;
     mutable async::light_mutex mutex_;
     mutable std::atomic<std::uint32_t> waiting_for_lock_{0};
+    hot_state hot_;
     async::operation_memory memory_;
     std::unique_ptr<parts> parts_;
 };

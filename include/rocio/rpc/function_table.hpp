@@ -80,6 +80,16 @@ class function_table {
             std::move(f), std::string(name), function_id(name), schema, std::move(options.executor)));
     }
 
+    /// The same for a function of which only the number is known, as in the original's tables; `name` is what
+    /// the status and errors call it.
+    template <detail::slot_handler F>
+    function_table& add_slot_handler(function_id id, std::string_view name, F f,
+                                     std::optional<handler_schema> schema = {},
+                                     function_options options = {}) {
+        return insert(std::make_unique<detail::slot_function<F>>(std::move(f), std::string(name), id, schema,
+                                                                 std::move(options.executor)));
+    }
+
     std::size_t size() const noexcept { return entries_.size(); }
     /// True if a handler runs on an executor of its own.
     bool hands_over() const noexcept;

@@ -76,6 +76,21 @@ TEST(function_table_test, takes_callables_of_every_kind) {
     for (const auto& f : table.snapshot()) EXPECT_NE(table.find(function_id(f.id)), nullptr) << f.name;
 }
 
+TEST(function_table_test, takes_slot_handlers_by_their_number_alone) {
+    const auto handler = [](std::span<const std::byte>, std::span<std::byte>) {};
+    function_table table;
+    table.add_slot_handler(function_id(0x1001), "0x1001", handler);
+    ASSERT_NE(table.find(function_id(0x1001)), nullptr);
+    EXPECT_EQ(table.find(function_id(0x1001))->name(), "0x1001");
+    EXPECT_EQ(table.find("0x1001"), nullptr) << "the name is no function's name";
+    EXPECT_THAT(refusal_of([&] { table.add_slot_handler(function_id(0x1001), "again", handler); }),
+                AllOf(HasSubstr("\"again\""), HasSubstr("\"0x1001\"")));
+    EXPECT_THAT(refusal_of([&] { table.add_slot_handler(function_id(2), "", handler); }), HasSubstr("empty"));
+    table.add_slot_handler(function_id("noop"), "0xa6ab766d", handler);
+    EXPECT_THAT(refusal_of([&] { table.add<void()>("noop", [] {}); }), HasSubstr("\"0xa6ab766d\""));
+    EXPECT_EQ(table.size(), 2U);
+}
+
 TEST(function_table_test, finds_all_of_many) {
     function_table table;
     for (int i = 0; i < 1000; ++i) table.add<void()>("function " + std::to_string(i), [] {});

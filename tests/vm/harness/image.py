@@ -9,6 +9,7 @@ from .case import FOLDER as CASES
 from .host import find, rxe_provider
 
 IN_GUEST = Path(__file__).resolve().parent.parent / "in_guest"
+SCRIPT = IN_GUEST.parents[2] / "tools/hsb_test_cpu.sh"
 MODULES = ("crc32_generic", "rdma_rxe", "rdma_ucm", "ib_uverbs", "veth", "dummy", "sch_netem", "virtio_pci",
            "9pnet_virtio", "9p")
 TOOLS = ("bash", "ip", "tc", "rdma")
@@ -40,6 +41,7 @@ def build(kernel, programs, work):
     _modules(root, kernel)
     shutil.copytree(IN_GUEST, root / "rocio")
     shutil.copytree(CASES, root / "rocio/cases")
+    shutil.copy(SCRIPT, root / "rocio")
     shutil.copy(IN_GUEST / "init", root / "init")
     return _archive(root, work / "initramfs")
 

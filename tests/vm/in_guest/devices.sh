@@ -23,6 +23,15 @@ gid_index() { # DEVICE ipv4|ipv6: the index of the topology's GID of that family
     return 1
 }
 
+second_address() { # IPV4 LAST_GROUP: of veth0; waits until rxe0 has a GID for it
+    local end=$((SECONDS + 20))
+    ip addr add "$1/24" dev veth0
+    until grep -qs ":ffff:0a00:$2" /sys/class/infiniband/rxe0/ports/1/gids/*; do
+        [[ $SECONDS -lt $end ]] || fail "rxe0 got no GID for $1"
+        sleep 0.05
+    done
+}
+
 at_veth() { # 0|1 COMMAND…: in the namespace where that end of the wire is
     local device=veth$1 place
     shift

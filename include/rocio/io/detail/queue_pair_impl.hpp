@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace rocio {
@@ -101,26 +102,45 @@ class queue_pair_impl final : public completion_sink,
   private:
     template <class Operation>
     struct work_queue {
+        explicit work_queue(std::uint32_t depth) : posted(depth, nullptr), free(depth), free_count(depth) {
+            for (std::uint32_t i = 0; i < depth; ++i) free[i] = depth - 1 - i;
+        }
         std::vector<Operation*> posted;            ///< By slot.
-        std::vector<std::uint32_t> free;           ///< Slots without an operation.
+        std::vector<std::uint32_t> free;           ///< A stack of the slots without an operation.
+        std::uint32_t free_count;                  ///< Its height.
         async::operation_queue<Operation> waiting; ///< The device's queue was full.
 
-        bool idle() const noexcept { return free.size() == posted.size(); }
+        bool idle() const noexcept { return free_count == free.size(); }
+        /// Takes the operation out of its slot; null if there is none.
+        Operation* take(std::uint32_t slot) noexcept {
+            if (slot >= posted.size()) return nullptr;
+            auto* op = std::exchange(posted[slot], nullptr);
+            if (op) free[free_count++] = slot;
+            return op;
+        }
     };
 
     template <class Operation>
     void start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot);
     template <class Operation>
-    void begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot);
-    errc check(const send_operation& op) const noexcept;
-    errc check(const receive_operation& op) const noexcept;
+    void begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept;
+    errc check(const send_operation& op, queue_pair_state state) const noexcept;
+    errc check(const receive_operation& op, queue_pair_state state) const noexcept;
+    template <class Operation>
+    errc refusal(const Operation& op, queue_pair_state state) const noexcept;
+    template <class Operation>
+    void refuse(Operation* op, const error_code& why) noexcept;
     template <class Operation>
     bool post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept;
     template <class Operation>
     bool take_completion(work_queue<Operation>& queue, std::uint32_t slot,
                          const work_completion& completion) noexcept;
     template <class Operation>
-    void finish(Operation* op, const error_code& ec, const work_completion& completion) noexcept;
+    bool succeed(work_queue<Operation>& queue, std::uint32_t slot, std::uint32_t first_slot,
+                 const work_completion& completion) noexcept;
+    void on_other_completion(const work_completion& completion) noexcept;
+    template <class Operation>
+    void fail(Operation* op, const error_code& ec) noexcept;
     template <class Operation>
     void refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept;
     template <class Operation>

@@ -116,9 +116,10 @@ class ring_core final : public completion_sink,
     ring_config config_;
     mutable queue_pair_core core_;
     std::shared_ptr<ring_memory> memory_;
-    std::unique_ptr<device_memory_region> rx_region_, tx_region_;
-    std::vector<receive_request> receive_requests_; ///< Prebuilt, by token.
-    std::vector<send_request> send_requests_;       ///< Prebuilt, by slot.
+    std::unique_ptr<device_memory_region> local_region_; ///< Both rings, for our own work requests.
+    std::unique_ptr<device_memory_region> rx_region_;    ///< What the peer writes into.
+    std::vector<receive_request> receive_requests_;      ///< Prebuilt, by token.
+    std::vector<send_request> send_requests_;            ///< Prebuilt, by slot.
     std::vector<receive_request> receive_chain_;
     std::vector<send_request> send_chain_;
     std::vector<std::uint32_t> to_post_;

@@ -25,6 +25,8 @@ class ring_memory {
     std::uint32_t slot_size() const noexcept { return slot_size_; }
     std::span<std::byte> rx() const noexcept { return {rx_, std::size_t{slots_} * slot_size_}; }
     std::span<std::byte> tx() const noexcept { return {tx_, std::size_t{slots_} * slot_size_}; }
+    /// Both, with what rounds each up to whole pages.
+    std::span<std::byte> all() const noexcept { return {rx_, 2 * half_}; }
     std::span<std::byte> rx_slot(std::uint32_t slot) const noexcept { return slot_of(rx_, slot); }
     std::span<std::byte> tx_slot(std::uint32_t slot) const noexcept { return slot_of(tx_, slot); }
     std::uint64_t* rx_flags() const noexcept { return rx_flags_; }

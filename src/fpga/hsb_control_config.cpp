@@ -1,0 +1,29 @@
+#include <rocio/fpga/hsb_control.hpp>
+#include <rocio/fpga/hsb_control_config.hpp>
+
+#include <string>
+
+namespace rocio::fpga {
+
+namespace {
+
+error_info outside(const char* what, const std::string& asked, const std::string& allowed) {
+    return {errc::invalid_argument, std::string(what) + " of " + asked + ", allowed are " + allowed};
+}
+
+} // namespace
+
+error_info validate(const hsb_control_config& config) {
+    using namespace std::chrono_literals;
+    if (config.answer_deadline < 1ms || config.answer_deadline > 60s)
+        return outside("answer_deadline", std::to_string(config.answer_deadline.count()) + " ms",
+                       "1 ms to 60 s");
+    if (config.tries < 1 || config.tries > 1000)
+        return outside("tries", std::to_string(config.tries), "1 to 1000");
+    if (config.registers_per_request < 1 || config.registers_per_request > hsb_max_pairs)
+        return outside("registers_per_request", std::to_string(config.registers_per_request),
+                       "1 to " + std::to_string(hsb_max_pairs));
+    return {};
+}
+
+} // namespace rocio::fpga

@@ -1,0 +1,185 @@
+#include "bench/rpc_bench.hpp"
+
+#include "allocation_counter.hpp"
+#include "bench/bench_end.hpp"
+
+#include <rocio/ring/ring_transceiver.hpp>
+#include <rocio/rpc/client.hpp>
+#include <rocio/rpc/request_header.hpp>
+#include <rocio/rpc/ring_dispatcher.hpp>
+
+#include <array>
+#include <fstream>
+#include <future>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <unistd.h>
+
+namespace rocio::tools {
+
+namespace {
+
+namespace asio = boost::asio;
+using test::allocation_counter;
+using clock = std::chrono::steady_clock;
+using executor = asio::io_context::executor_type;
+using transceiver = basic_ring_transceiver<executor>;
+using client_type = rpc::client<transceiver, executor>;
+using payload = std::array<std::uint8_t, rpc_message - rpc::request_header::size>;
+using echo = payload(payload);
+
+ring_config ring_on(const bench_end& end, ring_tx_mode mode) {
+    ring_config c;
+    c.device = end.dev;
+    c.tx_mode = mode;
+    return c;
+}
+
+std::int64_t resident_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::int64_t all = 0, resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+/// Answers what comes. All members on the end's thread.
+class service {
+  public:
+    explicit service(bench_end& end)
+        : ring_(end.thread.context(), ring_on(end, ring_tx_mode::send)),
+          dispatcher_(ring_.get_executor(), ring_, functions()) {
+        ring_.setup();
+    }
+    transceiver& ring() noexcept { return ring_; }
+    void wait() { ring_.async_wait(woken{this}); }
+
+  private:
+    struct woken {
+        service* self;
+        void operator()(const error_code& ec) const {
+            if (ec) return;
+            self->dispatcher_.poll();
+            self->wait();
+        }
+    };
+    static rpc::function_table functions() {
+        rpc::function_table f;
+        f.add<echo>("echo", [](const payload& bytes) { return bytes; });
+        return f;
+    }
+
+    transceiver ring_;
+    rpc::ring_dispatcher<transceiver> dispatcher_;
+};
+
+/// Calls, waits for the answer, notes the time. All members on the end's thread.
+class caller {
+  public:
+    explicit caller(bench_end& end)
+        : ring_(end.thread.context(), ring_on(end, ring_tx_mode::write_with_immediate)),
+          client_(ring_.get_executor(), ring_) {
+        ring_.setup();
+    }
+    transceiver& ring() noexcept { return ring_; }
+
+    /// The future gives the result when all calls are done.
+    std::future<rpc_bench_result> start(std::uint32_t iterations) {
+        warm_up_ = iterations / 10;
+        total_ = iterations;
+        samples_.assign(iterations, 0.0); // also touches the memory, so that it does not count as growth
+        wait();
+        if (warm_up_ == 0) end_warm_up();
+        call();
+        return done_.get_future();
+    }
+
+  private:
+    struct woken {
+        caller* self;
+        void operator()(const error_code& ec) const {
+            if (ec) return;
+            self->client_.poll();
+            self->wait();
+        }
+    };
+    struct answered {
+        caller* self;
+        void operator()(const error_code& ec, const payload& bytes) const { self->on_answer(ec, bytes); }
+    };
+
+    void wait() { ring_.async_wait(woken{this}); }
+    void call() {
+        ++asked_[0];
+        begin_ = clock::now();
+        client_.async_call<echo>(rpc::function_id("echo"), asked_, answered{this});
+    }
+    void on_answer(const error_code& ec, const payload& bytes) {
+        const auto took = std::chrono::duration<double, std::micro>(clock::now() - begin_).count();
+        if (ec && ec != rpc::errc::deadline_exceeded) return fail({ec, {}});
+        if (!ec && bytes != asked_) return fail({errc::bad_response, "an answer to another call"});
+        if (warm_up_ > 0) {
+            if (--warm_up_ == 0) end_warm_up();
+            return call();
+        }
+        ec ? ++result_.lost : samples_[measured_++] = took;
+        if (measured_ + result_.lost < total_) return call();
+        finish();
+    }
+    void end_warm_up() {
+        resident_ = resident_bytes();
+        allocations_.emplace(allocation_counter::scope::process);
+    }
+    void finish() {
+        const auto allocated = static_cast<double>(allocations_->allocations());
+        result_.memory_growth = resident_bytes() - resident_;
+        samples_.resize(measured_);
+        result_.round_trip = round_trips(samples_, allocated / total_);
+        done_.set_value(result_);
+    }
+    void fail(const error_info& why) { done_.set_exception(std::make_exception_ptr(exception(why))); }
+
+    transceiver ring_;
+    client_type client_;
+    payload asked_{};
+    clock::time_point begin_{};
+    std::uint32_t warm_up_ = 0;
+    std::uint64_t total_ = 0, measured_ = 0;
+    std::vector<double> samples_{};
+    std::optional<allocation_counter> allocations_{};
+    std::int64_t resident_ = 0;
+    rpc_bench_result result_{};
+    std::promise<rpc_bench_result> done_{};
+};
+
+peer_parameters as_peer(const local_parameters& local) {
+    peer_parameters p;
+    static_cast<endpoint_parameters&>(p) = local;
+    return p;
+}
+
+} // namespace
+
+rpc_bench_result rpc_round_trip(const std::string& first, const std::string& second, std::uint32_t iterations,
+                                const bench_cpus& cpus) {
+    bench_end near(first, cpus.first), far(second, cpus.second);
+    auto serving = on(far, [&] { return std::make_unique<service>(far); });
+    auto calling = on(near, [&] { return std::make_unique<caller>(near); });
+    const auto service_side = as_peer(serving->ring().local()),
+               caller_side = as_peer(calling->ring().local());
+    on(far, [&] {
+        serving->ring().connect(caller_side);
+        serving->wait();
+    });
+    auto finished = on(near, [&] {
+        calling->ring().connect(service_side);
+        return std::make_shared<std::future<rpc_bench_result>>(calling->start(iterations));
+    });
+    const auto result = finished->get();
+    on(near, [&] { calling.reset(); });
+    on(far, [&] { serving.reset(); });
+    return result;
+}
+
+} // namespace rocio::tools
