@@ -86,7 +86,10 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
                                                 most_time_per_turn);
 }
 
-completion_engine::turn_outcome completion_engine::turn_loop(lock_type& lock, time_point& now) {
+/// Flattened, as the other functions on the way of a message: what a call costs comes to more than what it
+/// does.
+[[gnu::flatten]] completion_engine::turn_outcome completion_engine::turn_loop(lock_type& lock,
+                                                                              time_point& now) {
     auto& p = *parts_;
     const auto end = now + turn_length(now);
     const auto last_completion = p.completions + completions_per_turn;
@@ -126,17 +129,16 @@ bool completion_engine::sweep(time_point now) {
     bool did = false;
     for (auto* sink : p.sweepers) did |= sink->on_sweep();
     for (auto& entry : p.devices) {
-        if (entry.fatal) continue;
+        if (entry.fatal) [[unlikely]]
+            continue;
         did |= entry.dev->progress(now);
-        bool more = false;
-        for (auto& queue : entry.queues) {
-            const auto n = poll_queue(entry, queue, p.batch);
-            did |= n > 0;
-            more |= n == completions_per_poll;
-        }
+        std::size_t most = 0;
+        for (auto& queue : entry.queues) most = std::max(most, poll_queue(entry, queue, p.batch));
+        did |= most > 0;
+        if (entry.events) continue;
         // The completion that says why a queue pair failed goes before the event that only says that it did.
-        entry.events_held = more ? entry.events_held + 1 : 0;
-        if (!entry.events && entry.events_held % sweeps_without_events == 0) did |= dispatch_events(entry);
+        entry.events_held = most == completions_per_poll ? entry.events_held + 1 : 0;
+        if (entry.events_held % sweeps_without_events == 0) did |= dispatch_events(entry);
     }
     if (!did) ++p.counts.empty_sweeps;
     return did;
@@ -159,10 +161,11 @@ bool completion_engine::poll_again() {
 
 inline void completion_engine::route(const work_completion& completion) noexcept {
     auto& p = *parts_;
-    const auto& place = completion.id;
-    if (place.owner < p.owners.size()) {
+    const auto place = completion.id;
+    if (place.owner < p.owners.size()) [[likely]] {
         const auto& owner = p.owners[place.owner];
-        if (owner.sink && owner.generation == place.generation) return owner.sink->on_completion(completion);
+        if (owner.sink && owner.generation == place.generation) [[likely]]
+            return owner.sink->on_completion(completion);
     }
     count_stale();
 }
@@ -173,8 +176,9 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
-    for (std::size_t i = 0; i < n; ++i) route(batch[i]);
-    if (error != errc::success) break_queue(entry, queue);
+    for (const auto& completion : batch.first(n)) route(completion);
+    if (error != errc::success) [[unlikely]]
+        break_queue(entry, queue);
     return n;
 }
 

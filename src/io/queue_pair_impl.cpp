@@ -152,11 +152,11 @@ void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op, st
     begin(queue, op, first_slot);
 }
 
-void queue_pair_impl::start(send_operation* op) {
+[[gnu::flatten]] void queue_pair_impl::start(send_operation* op) {
     start_work(sends_, op, 0);
 }
 
-void queue_pair_impl::start(receive_operation* op) {
+[[gnu::flatten]] void queue_pair_impl::start(receive_operation* op) {
     start_work(receives_, op, receive_base());
 }
 
@@ -204,7 +204,7 @@ bool queue_pair_impl::succeed(work_queue<Operation>& queue, std::uint32_t slot, 
 }
 
 /// Kind and slot come from the id alone: of a failed completion nothing else is defined.
-void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
+[[gnu::flatten]] void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
     const auto base = receive_base();
     const auto slot = completion.id.slot;
     if (!raw_ && !close_reason_ && completion.status == errc::success) [[likely]] {

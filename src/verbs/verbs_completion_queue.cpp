@@ -24,7 +24,8 @@ error_info verbs_completion_queue::make(std::shared_ptr<device_core> core, std::
     return {};
 }
 
-std::size_t verbs_completion_queue::poll(std::span<work_completion> out, errc& error) noexcept {
+[[gnu::flatten]] std::size_t verbs_completion_queue::poll(std::span<work_completion> out,
+                                                          errc& error) noexcept {
     constexpr std::size_t batch = 16;
     error = errc::success;
     std::size_t done = 0;

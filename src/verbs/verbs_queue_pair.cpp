@@ -154,7 +154,7 @@ post_outcome verbs_queue_pair::post(std::span<const Request> requests, Chain& ch
     return out;
 }
 
-post_outcome verbs_queue_pair::post_send(std::span<const send_request> requests) noexcept {
+[[gnu::flatten]] post_outcome verbs_queue_pair::post_send(std::span<const send_request> requests) noexcept {
     const queue_pair_state now = state_;
     if (now != queue_pair_state::ready_to_send && now != queue_pair_state::error)
         return {0, requests.empty() ? errc::success : errc::invalid_state};
@@ -164,7 +164,8 @@ post_outcome verbs_queue_pair::post_send(std::span<const send_request> requests)
 }
 
 /// In RESET the system would drop them without a completion.
-post_outcome verbs_queue_pair::post_receive(std::span<const receive_request> requests) noexcept {
+[[gnu::flatten]] post_outcome
+verbs_queue_pair::post_receive(std::span<const receive_request> requests) noexcept {
     if (state_ == queue_pair_state::reset) return {0, requests.empty() ? errc::success : errc::invalid_state};
     return post(requests, receives_, [this](ibv_recv_wr* first, ibv_recv_wr** bad) {
         return ibv_post_recv(handle_.get(), first, bad);

@@ -13,10 +13,10 @@ loop() { # NAME OPTIONS…
     expect_field "$name" lost 0
     expect_field "$name" mismatched 0
 }
-loop plain --device rxe1 --bridge-device rxe0 --num-messages 600
-expect_field plain matched 600
-loop unified --device rxe1 --bridge-device rxe0 --num-messages 100 --unified
-expect_field unified dispatched 100
+loop plain --device rxe1 --bridge-device rxe0 --num-messages 1000
+expect_field plain matched 1000
+loop unified --device rxe1 --bridge-device rxe0 --num-messages 1000 --unified
+expect_field unified dispatched 1000
 loop forward --device rxe1 --bridge-device rxe0 --num-messages 100 --forward
 expect_field forward forwarded 100
 
