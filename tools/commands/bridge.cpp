@@ -140,7 +140,7 @@ class running_bridge {
         watch();
         error_info failure;
         const auto work = asio::make_work_guard(main_);
-        asio::co_spawn(plane_, bridge_.run(), [&](std::exception_ptr e, const error_info& result) {
+        asio::co_spawn(plane_, bridge_.run(), [&](const std::exception_ptr& e, const error_info& result) {
             // Taken here: only on this context may the report be taken while it runs.
             report_ = bridge_.report();
             asio::post(main_, [&, e, result] {

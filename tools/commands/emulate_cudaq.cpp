@@ -25,7 +25,7 @@ constexpr std::chrono::seconds originals_configuration_timeout{300};
 
 asio::ip::address parse_address(const std::string& option, const std::string& text) {
     error_code ec;
-    const auto address = asio::ip::make_address(text, ec);
+    auto address = asio::ip::make_address(text, ec);
     if (!ec) return address;
     throw exception(
         {errc::invalid_argument, option + " is \"" + text + "\"; allowed: an address such as 10.0.0.2"});

@@ -60,7 +60,7 @@ struct playback_options {
 
 asio::ip::address_v4 ipv4(const char* option, const std::string& text) {
     error_code ec;
-    const auto address = asio::ip::make_address_v4(text, ec);
+    auto address = asio::ip::make_address_v4(text, ec);
     if (!ec) return address;
     throw exception({errc::invalid_argument, std::string(option) + " '" + text + "' is no IPv4 address"});
 }

@@ -108,7 +108,8 @@ bridge::bridge(asio::io_context& context, const bridge_config& config, rpc::func
     if (config_.mode == bridge_mode::three_thread)
         dispatcher_.emplace(asio::any_io_executor(context.get_executor()), frames_, std::move(functions),
                             dispatching());
-    if (config_.mode == bridge_mode::unified) unified_.emplace(std::move(functions), dispatching());
+    else if (config_.mode == bridge_mode::unified)
+        unified_.emplace(std::move(functions), dispatching());
 }
 
 bridge::~bridge() {

@@ -181,13 +181,14 @@ void selftest::launch() {
     asio::co_spawn(context_, emulator_.run(), [this](std::exception_ptr e, const error_info& failure) {
         finished(emulator_part_, std::move(e), failure);
     });
-    asio::co_spawn(plane_.context(), bridge_.run(), [this](std::exception_ptr e, const error_info& failure) {
-        auto report = bridge_.report();
-        asio::post(context_, [this, e, failure, report = std::move(report)]() mutable {
-            report_.bridge = std::move(report);
-            finished(bridge_part_, e, failure);
-        });
-    });
+    asio::co_spawn(plane_.context(), bridge_.run(),
+                   [this](const std::exception_ptr& e, const error_info& failure) {
+                       auto report = bridge_.report();
+                       asio::post(context_, [this, e, failure, report = std::move(report)]() mutable {
+                           report_.bridge = std::move(report);
+                           finished(bridge_part_, e, failure);
+                       });
+                   });
 }
 
 asio::awaitable<selftest_report> selftest::run() {

@@ -135,8 +135,8 @@ TEST_F(client_ends_test, sets_its_timer_forward_for_an_earlier_deadline) {
 TEST_F(client_ends_test, looks_again_when_its_timer_was_for_a_call_answered_since) {
     start();
     ended<std::int64_t> answered, silent;
-    call(answered, 1, 1, 1ms);
-    call(silent, 1, 1, 3ms);
+    call(answered, 1, 1, 100ms);
+    call(silent, 1, 1, 110ms);
     respond(0, 2);
     run();
     EXPECT_EQ(answered->result, 2);
