@@ -192,26 +192,33 @@ bool ring_core::claim(std::uint32_t slot) noexcept {
     return true;
 }
 
+bool ring_core::is_published(std::uint32_t slot) const noexcept {
+    return tx_[slot] == send_state::idle && ring_memory::load(memory_->tx_flags()[slot]) != 0;
+}
+
 bool ring_core::finds_published() noexcept {
     const auto looked_at = std::min(flags_per_sweep, config_.slots);
     bool any = false;
     for (std::uint32_t i = 0; i < looked_at && !any; ++i) {
-        any = tx_[tx_scan_] == send_state::idle && ring_memory::load(memory_->tx_flags()[tx_scan_]) != 0;
+        any = is_published(tx_scan_);
         tx_scan_ = (tx_scan_ + 1) & (config_.slots - 1);
     }
     return any;
 }
 
 /// Mostly the expected slot is the next. Any other is found within slots / 64 sweeps; then all are looked at,
-/// in the order in which one who walks through the ring fills them: where one is seen, those before it are
-/// seen too, so SENDs leave in that order, as a peer that numbers them by arrival expects.
+/// against the order in which one who walks through the ring fills them: those before the last one seen are
+/// then seen too (looked at in that order, one may be filled behind our back and the next before our eyes).
+/// So SENDs leave in the order of filling, as a peer that numbers them by arrival expects.
 bool ring_core::send_published() noexcept {
     send_chain_.clear();
     while (send_chain_.size() < config_.slots && claim(tx_cursor_)) {
     }
     if (finds_published()) {
-        const auto first = tx_cursor_;
-        for (std::uint32_t i = 0; i < config_.slots; ++i) (void)claim((first + i) & (config_.slots - 1));
+        const auto first = tx_cursor_, mask = config_.slots - 1;
+        auto seen = config_.slots;
+        while (seen > 0 && !is_published((first + seen - 1) & mask)) --seen;
+        for (std::uint32_t i = 0; i < seen; ++i) (void)claim((first + i) & mask);
     }
     return !send_chain_.empty() && post_sends();
 }

@@ -95,6 +95,7 @@ class ring_core final : public completion_sink,
     bool take_next(std::uint32_t& slot) noexcept;
     bool check_released() noexcept;
     bool retire(std::uint32_t slot) noexcept;
+    bool is_published(std::uint32_t slot) const noexcept;
     bool finds_published() noexcept;
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
