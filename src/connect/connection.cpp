@@ -135,7 +135,7 @@ task<void> connection::run(std::shared_ptr<connection> self, std::shared_ptr<con
     try {
         why = co_await self->attempt(*target, how, began);
     } catch (...) {
-        why = {code_of(std::current_exception()), {}};
+        why = {async::code_of(std::current_exception()), {}};
     }
     if (why) {
         co_await self->give_up(*target, how, why, began);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/async/control_handler.hpp>
+#include <rocio/async/exception_code.hpp>
 #include <rocio/types/error.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <exception>
 #include <memory>
-#include <new>
 #include <tuple>
 #include <utility>
 
@@ -38,18 +38,6 @@ using task = asio::awaitable<T, control_strand>;
 inline constexpr asio::as_tuple_t<asio::use_awaitable_t<control_strand>> as_result{
     asio::use_awaitable_t<control_strand>{}};
 
-/// The code of an exception that ended a coroutine. One that is neither std::bad_alloc nor a system_error is
-/// a defect and goes on.
-inline error_code code_of(const std::exception_ptr& e) {
-    try {
-        std::rethrow_exception(e);
-    } catch (const std::bad_alloc&) {
-        return make_error_code(boost::system::errc::not_enough_memory);
-    } catch (const boost::system::system_error& error) {
-        return error.code();
-    }
-}
-
 /// Runs `work` on `strand` and gives its result to `handler`, on the handler's executor.
 template <class... Results>
 void run_task(const control_strand& strand, task<std::tuple<error_code, Results...>> work,
@@ -57,7 +45,7 @@ void run_task(const control_strand& strand, task<std::tuple<error_code, Results.
     asio::co_spawn(strand, std::move(work),
                    [h = std::move(handler)](const std::exception_ptr& e,
                                             std::tuple<error_code, Results...> results) mutable {
-                       if (e) std::get<0>(results) = code_of(e);
+                       if (e) std::get<0>(results) = async::code_of(e);
                        std::apply([&h](auto&... r) { h.post(std::move(r)...); }, results);
                    });
 }

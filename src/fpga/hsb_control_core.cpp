@@ -1,5 +1,6 @@
 #include "fpga/hsb_control_core.hpp"
 
+#include <rocio/async/exception_code.hpp>
 #include <rocio/fpga/hsb_error.hpp>
 
 #include <boost/asio/buffer.hpp>
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <string>
 #include <variant>
 
@@ -17,16 +17,6 @@ namespace {
 
 /// The vendor's host begins here.
 constexpr std::uint16_t first_sequence = 0x100;
-
-error_code code_of(const std::exception_ptr& e) {
-    try {
-        std::rethrow_exception(e);
-    } catch (const std::bad_alloc&) {
-        return make_error_code(boost::system::errc::not_enough_memory);
-    } catch (const boost::system::system_error& error) {
-        return error.code();
-    }
-}
 
 std::string hex(std::uint32_t value) {
     constexpr const char* digits = "0123456789abcdef";
@@ -270,7 +260,7 @@ void run(const hsb_control_core_ptr& core, asio::cancellation_slot slot, Make ma
     }
     asio::co_spawn(core->strand(), make(op),
                    [d = std::move(done)](const std::exception_ptr& e, error_code ec) mutable {
-                       d(e ? code_of(e) : ec);
+                       d(e ? async::code_of(e) : ec);
                    });
 }
 

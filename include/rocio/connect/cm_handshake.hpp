@@ -1,8 +1,8 @@
 #pragma once
 
+#include <rocio/async/control_initiation.hpp>
 #include <rocio/async/default_token.hpp>
 #include <rocio/connect/detail/cm_session.hpp>
-#include <rocio/connect/detail/control_initiation.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
@@ -27,7 +27,7 @@ class basic_cm_handshake {
     template <class>
     friend class basic_cm_handshake;
     template <class Signature>
-    using initiation = detail::control_initiation<Signature, Executor>;
+    using initiation = async::control_initiation<Signature, Executor>;
 
   public:
     using executor_type = Executor;

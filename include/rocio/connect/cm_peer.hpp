@@ -40,7 +40,7 @@ class basic_cm_peer : public basic_cm_handshake<Executor> {
     template <asio::completion_token_for<void(error_code)> Token = default_token_t<Executor>>
     auto async_reject(std::string text, Token&& token = default_token_t<Executor>()) {
         return asio::async_initiate<Token, void(error_code)>(
-            detail::control_initiation<void(error_code), Executor>{this->get_executor()}, token,
+            async::control_initiation<void(error_code), Executor>{this->get_executor()}, token,
             &detail::start_cm_reject, this->session(), std::move(text));
     }
 };

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <rocio/async/control_initiation.hpp>
 #include <rocio/async/default_token.hpp>
-#include <rocio/connect/detail/control_initiation.hpp>
 #include <rocio/connect/detail/cudaq_session.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -26,7 +26,7 @@ namespace rocio {
 template <class Executor>
 class basic_cudaq_handshake {
     template <class Signature>
-    using initiation = detail::control_initiation<Signature, Executor>;
+    using initiation = async::control_initiation<Signature, Executor>;
 
   public:
     using executor_type = Executor;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <rocio/async/control_initiation.hpp>
 #include <rocio/async/default_token.hpp>
-#include <rocio/connect/detail/control_initiation.hpp>
 #include <rocio/connect/detail/static_session.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -23,7 +23,7 @@ template <class Executor = asio::any_io_executor>
 class basic_static_peer {
     template <class>
     friend class basic_static_peer;
-    using step_initiation = detail::control_initiation<void(error_code), Executor>;
+    using step_initiation = async::control_initiation<void(error_code), Executor>;
 
   public:
     using executor_type = Executor;
@@ -62,7 +62,7 @@ class basic_static_peer {
     template <asio::completion_token_for<void(error_code, peer_parameters)> Token = default_token_t<Executor>>
     auto async_exchange(const local_parameters&, Token&& token = default_token_t<Executor>()) {
         return asio::async_initiate<Token, void(error_code, peer_parameters)>(
-            detail::control_initiation<void(error_code, peer_parameters), Executor>{executor_}, token,
+            async::control_initiation<void(error_code, peer_parameters), Executor>{executor_}, token,
             &detail::start_static_exchange, session_.get());
     }
     /// Does nothing: void(error_code), always success. Executor and cancellation as async_exchange().

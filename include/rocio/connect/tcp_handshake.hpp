@@ -1,7 +1,7 @@
 #pragma once
 
+#include <rocio/async/control_initiation.hpp>
 #include <rocio/async/default_token.hpp>
-#include <rocio/connect/detail/control_initiation.hpp>
 #include <rocio/connect/detail/tcp_session.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
@@ -27,7 +27,7 @@ class basic_tcp_handshake {
     template <class>
     friend class basic_tcp_handshake;
     template <class Signature>
-    using initiation = detail::control_initiation<Signature, Executor>;
+    using initiation = async::control_initiation<Signature, Executor>;
 
   public:
     using executor_type = Executor;

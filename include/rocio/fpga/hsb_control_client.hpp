@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/async/control_initiation.hpp>
 #include <rocio/async/default_token.hpp>
 #include <rocio/fpga/detail/hsb_control_core.hpp>
 #include <rocio/fpga/hsb_control.hpp>
@@ -31,8 +32,8 @@ namespace rocio::fpga {
 /// Thread safety: distinct objects: safe. Shared objects: unsafe, but for snapshot().
 template <class Executor = asio::any_io_executor>
 class basic_hsb_control_client {
-    using step = detail::hsb_initiation<void(error_code), Executor>;
-    using read = detail::hsb_initiation<void(error_code, std::uint32_t), Executor>;
+    using step = async::control_initiation<void(error_code), Executor>;
+    using read = async::control_initiation<void(error_code, std::uint32_t), Executor>;
 
   public:
     using executor_type = Executor;

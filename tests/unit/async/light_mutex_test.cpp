@@ -34,7 +34,7 @@ TEST(light_mutex, counts_of_many_threads_add_up) {
     EXPECT_EQ(count, 80000U);
 }
 
-TEST(light_mutex, whoever_sleeps_gets_it_when_it_is_free) {
+TEST(light_mutex, whoever_waits_in_the_kernel_is_woken) {
     async::light_mutex mutex;
     for (int round = 0; round < 200; ++round) {
         int taken = 0;

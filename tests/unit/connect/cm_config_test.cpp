@@ -112,7 +112,7 @@ TEST_F(CmConstruction, NeedsADevice) {
     EXPECT_EQ(failure([&] { cm_acceptor(*context, nullptr); }).code, errc::invalid_argument);
 }
 
-TEST_F(CmConstruction, TheSoftDeviceSaysWhatToDoInstead) {
+TEST_F(CmConstruction, TheSoftDeviceNamesWhatItHasInstead) {
     const std::shared_ptr<device> soft = open_device("soft:127.77.1.1");
     for (const auto& e : {failure([&] { cm_connector(*context, soft, nine()); }),
                           failure([&] { cm_acceptor(*context, soft); })}) {

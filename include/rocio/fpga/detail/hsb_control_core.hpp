@@ -58,19 +58,4 @@ class hsb_control_handle {
     hsb_control_core_ptr core_;
 };
 
-/// Initiation of an operation: erases the handler and hands it to a compiled function.
-template <class Signature, class Executor>
-struct hsb_initiation {
-    Executor executor;
-
-    using executor_type = Executor;
-    executor_type get_executor() const noexcept { return executor; }
-
-    template <class Handler, class Start, class... Args>
-    void operator()(Handler&& handler, Start start, Args&&... args) const {
-        start(std::forward<Args>(args)...,
-              async::control_handler<Signature>(std::forward<Handler>(handler), executor));
-    }
-};
-
 } // namespace rocio::fpga::detail

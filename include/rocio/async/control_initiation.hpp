@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace rocio::detail {
+namespace rocio::async {
 
 /// Initiation of a control-plane operation: erases the handler and hands it to a compiled function.
 template <class Signature, class Executor>
@@ -17,8 +17,8 @@ struct control_initiation {
     template <class Handler, class Start, class... Args>
     void operator()(Handler&& handler, Start start, Args&&... args) const {
         start(std::forward<Args>(args)...,
-              async::control_handler<Signature>(std::forward<Handler>(handler), executor));
+              control_handler<Signature>(std::forward<Handler>(handler), executor));
     }
 };
 
-} // namespace rocio::detail
+} // namespace rocio::async
