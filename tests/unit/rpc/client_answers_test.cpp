@@ -26,7 +26,7 @@ class client_answers_test : public client_fixture {
 TEST_F(client_answers_test, drops_the_answer_to_a_timed_out_call) {
     start();
     ended<std::int64_t> end;
-    call(end, 1, 1, 1ms);
+    call(end, 1, 1, soon);
     run();
     EXPECT_EQ(respond(0, 77), answer::late);
     EXPECT_EQ(end->times, 1);
@@ -36,7 +36,7 @@ TEST_F(client_answers_test, drops_the_answer_to_a_timed_out_call) {
 TEST_F(client_answers_test, gives_a_late_answer_to_no_call_in_the_same_slot) {
     start();
     std::array<ended<std::int64_t>, 4> old;
-    for (auto& end : old) call(end, 1, 1, 1ms);
+    for (auto& end : old) call(end, 1, 1, soon);
     run();
     std::array<ended<std::int64_t>, 4> young;
     for (auto& end : young) call(end, 2, 2);
@@ -75,7 +75,7 @@ TEST_F(client_answers_test, drops_the_second_answer) {
 TEST_F(client_answers_test, calls_the_second_late_answer_a_duplicate) {
     start();
     ended<std::int64_t> end;
-    call(end, 1, 1, 1ms);
+    call(end, 1, 1, soon);
     run();
     EXPECT_EQ(respond(0, 2), answer::late);
     EXPECT_EQ(respond(0, 2), answer::duplicate);
@@ -126,7 +126,7 @@ TEST_F(client_answers_test, takes_an_answer_without_a_timestamp_unless_it_is_str
 TEST_F(client_answers_test, tells_late_answers_without_a_timestamp_too) {
     start();
     ended<std::int64_t> end;
-    call(end, 1, 1, 1ms);
+    call(end, 1, 1, soon);
     run();
     auto request = test::request_of(sent(0));
     request.timestamp = 0;
@@ -225,7 +225,7 @@ TEST_F(client_answers_test, counts_each_kind_apart) {
     start();
     ended<std::int64_t> answered, silent;
     call(answered, 1, 1);
-    call(silent, 1, 1, 1ms);
+    call(silent, 1, 1, soon);
     respond(0, 2);
     run();
     respond(0, 2);

@@ -41,7 +41,7 @@ class client_ends_test : public client_fixture {
 TEST_F(client_ends_test, ends_at_its_deadline) {
     start();
     ended<std::int64_t> end;
-    call(end, 1, 1, 1ms);
+    call(end, 1, 1, soon);
     EXPECT_EQ(sent_count(), 1U);
     run();
     EXPECT_EQ(end->times, 1);
@@ -104,7 +104,7 @@ TEST_F(client_ends_test, ends_calls_in_the_order_of_their_deadlines) {
 TEST_F(client_ends_test, gives_the_slot_of_a_timed_out_call_to_the_next) {
     start();
     std::array<ended<std::int64_t>, 4> first;
-    for (auto& end : first) call(end, 1, 1, 1ms);
+    for (auto& end : first) call(end, 1, 1, soon);
     ended<std::int64_t> next;
     call(next, 2, 2);
     run_until([&] { return sent_count() == 5; });
@@ -124,19 +124,19 @@ TEST_F(client_ends_test, leaves_no_timer_behind_an_answered_call) {
 
 TEST_F(client_ends_test, sets_its_timer_forward_for_an_earlier_deadline) {
     start();
-    ended<std::int64_t> late, soon;
+    ended<std::int64_t> late, early;
     call(late, 1, 1, std::chrono::hours(1));
-    call(soon, 1, 1, 1ms);
-    run_until([&] { return soon->times > 0; });
-    EXPECT_EQ(soon->ec, errc::deadline_exceeded);
+    call(early, 1, 1, 1ms);
+    run_until([&] { return early->times > 0; });
+    EXPECT_EQ(early->ec, errc::deadline_exceeded);
     EXPECT_EQ(late->times, 0);
 }
 
 TEST_F(client_ends_test, looks_again_when_its_timer_was_for_a_call_answered_since) {
     start();
     ended<std::int64_t> answered, silent;
-    call(answered, 1, 1, 100ms);
-    call(silent, 1, 1, 110ms);
+    call(answered, 1, 1, soon);
+    call(silent, 1, 1, soon + 10ms);
     respond(0, 2);
     run();
     EXPECT_EQ(answered->result, 2);

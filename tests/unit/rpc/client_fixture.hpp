@@ -49,6 +49,8 @@ class client_fixture : public ::testing::Test {
     using ring_type = test::fake_slot_ring;
     using client_type = client<ring_type>;
     static constexpr std::chrono::seconds patience{20};
+    /// A deadline that passes soon, but not before a busy machine under a sanitizer has sent the request.
+    static constexpr std::chrono::milliseconds soon{200};
 
     asio::io_context context;
     ring_type ring{4, 64};

@@ -152,9 +152,9 @@ TEST_F(conversation_test, hears_nothing_of_its_mistakes_from_a_silent_bridge) {
     server_config.on_refusal = refusals::silent;
     std::vector<error_code> ends;
     spawn([&]() -> asio::awaitable<void> {
-        ends.push_back(std::get<0>(co_await caller->async_call<void()>("nobody", 2ms, as_result)));
-        ends.push_back(std::get<0>(co_await caller->async_call<void()>("addThem", 2ms, as_result)));
-        ends.push_back(std::get<0>(co_await caller->async_call<void()>("throw", 2ms, as_result)));
+        ends.push_back(std::get<0>(co_await caller->async_call<void()>("nobody", 100ms, as_result)));
+        ends.push_back(std::get<0>(co_await caller->async_call<void()>("addThem", 100ms, as_result)));
+        ends.push_back(std::get<0>(co_await caller->async_call<void()>("throw", 100ms, as_result)));
         ends.push_back(std::get<0>(co_await caller->async_call<void()>("noop", as_result)));
     });
     run();
