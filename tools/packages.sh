@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibverbs rdma-providers spdlog cli11
-    libpcap)
+    libpcap libzmq)
 # tests/vm: a guest with the kernel's RDMA stack (x86-64 only).
 ROCIO_GUEST_NEEDS=()
 if [[ $(uname -m) == x86_64 ]]; then
@@ -53,6 +53,7 @@ rocio_has() {
     spdlog) rocio_has_module spdlog ;;
     cli11) rocio_has_header CLI/CLI.hpp ;;
     libpcap) rocio_has_module libpcap ;;
+    libzmq) rocio_has_module libzmq ;;
     gtest) rocio_has_module gtest ;;
     gmock) rocio_has_module gmock ;;
     benchmark) rocio_has_module benchmark ;;
@@ -82,6 +83,7 @@ rocio_package_of() { # NEED, with boost_version in scope
     spdlog) echo libspdlog-dev ;;
     cli11) echo libcli11-dev ;;
     libpcap) echo libpcap-dev ;;
+    libzmq) echo libzmq3-dev ;;
     gtest) echo libgtest-dev ;;
     gmock) echo libgmock-dev ;;
     benchmark) echo libbenchmark-dev ;;

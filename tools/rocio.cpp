@@ -18,6 +18,7 @@ int run(int argc, char** argv) {
     int status = 0;
     rocio::tools::add_devices(app, status);
     rocio::tools::add_doctor(app, status);
+    rocio::tools::add_fpga(app, status);
     rocio::tools::add_recv(app, status);
     rocio::tools::add_emulate(app, status);
     rocio::tools::add_demo(app, status);

@@ -1,4 +1,6 @@
 #include <rocio/fpga/hsb_board_server.hpp>
+#include <rocio/fpga/hsb_control.hpp>
+#include <rocio/types/error.hpp>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/error.hpp>
@@ -43,7 +45,7 @@ error_info bind_failure(const udp::endpoint& where, const error_code& ec) {
 } // namespace
 
 struct hsb_board_server::state : std::enable_shared_from_this<state> {
-    state(const asio::any_io_executor& executor, hsb_board& b) : socket(executor), board(&b) {}
+    state(const asio::any_io_executor& executor, hsb_responder& b) : socket(executor), board(&b) {}
 
     error_info bind(const udp::endpoint& where) {
         error_code ec;
@@ -73,7 +75,7 @@ struct hsb_board_server::state : std::enable_shared_from_this<state> {
     }
 
     udp::socket socket;
-    hsb_board* board;
+    hsb_responder* board;
     udp::endpoint local{}, sender{};
     std::chrono::steady_clock::time_point last_request = std::chrono::steady_clock::now();
     std::array<std::byte, hsb_max_datagram> request{};
@@ -81,7 +83,7 @@ struct hsb_board_server::state : std::enable_shared_from_this<state> {
 };
 
 hsb_board_server::hsb_board_server(const asio::any_io_executor& executor, const udp::endpoint& where,
-                                   hsb_board& board)
+                                   hsb_responder& board)
     : state_(std::make_shared<state>(executor, board)) {
     throw_if(state_->bind(where));
     state_->receive();

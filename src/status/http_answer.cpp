@@ -18,7 +18,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view whole = "/status";
-constexpr std::array<std::string_view, 4> parts = {"process", "engines", "devices", "streams"};
+constexpr std::array<std::string_view, 5> parts = {"process", "engines", "devices", "streams", "fpgas"};
 
 std::string_view path_of(std::string_view target) {
     return target.substr(0, target.find('?'));

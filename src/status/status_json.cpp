@@ -136,6 +136,7 @@ json::object to_json(const receive_server_snapshot& stream) {
     result["state"] = json_text(stream.state);
     result["last_error"] = error_json(stream.last_error);
     result["sessions"] = stream.sessions;
+    result["idle_ends"] = stream.idle_ends;
     result["slots"] = json::object{
         {"posted", stream.slots_posted}, {"lent", stream.slots_lent}, {"free", stream.slots_free}};
     result["stalled_by"] = text_or_null(stream.stalled_by);
@@ -182,7 +183,8 @@ json::object to_json(const status_snapshot& status) {
     return {{"process", process_json(status.process)},
             {"engines", array_of(status.engines)},
             {"devices", array_of(status.devices)},
-            {"streams", array_of(status.streams)}};
+            {"streams", array_of(status.streams)},
+            {"fpgas", array_of(status.fpgas)}};
 }
 
 } // namespace rocio

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
 
 namespace rocio::detail {
 
@@ -143,6 +144,30 @@ void receive_core::connected(std::unique_ptr<liveness> watch) {
     watch_ = std::move(watch);
     phase_ = phase::connected;
     ++sessions_;
+    frames_at_last_look_ = frames_;
+    watch_for_silence();
+}
+
+void receive_core::watch_for_silence() {
+    if (!config_.idle_limit) return;
+    if (!silence_) silence_.emplace(engine().context());
+    silence_->expires_after(*config_.idle_limit);
+    silence_->async_wait([weak = weak_from_this(), session = sessions_](const error_code& ec) {
+        const auto self = weak.lock();
+        if (!ec && self) self->on_silence_due(session);
+    });
+}
+
+void receive_core::on_silence_due(std::uint64_t session) {
+    auto held = engine().lock();
+    if (phase_ != phase::connected || sessions_ != session) return;
+    const bool silent = std::exchange(frames_at_last_look_, frames_) == frames_;
+    // With no slot posted it is we who hold the sender up.
+    if (!silent || posted_ == 0) return watch_for_silence();
+    ++idle_ends_;
+    end_session({errc::peer_closed,
+                 "no frame for " + std::to_string(config_.idle_limit->count()) + " ms, the idle limit"},
+                phase::disconnected);
 }
 
 void receive_core::disconnected(const error_info& cause) {
@@ -169,7 +194,10 @@ void receive_core::end_session(const error_info& cause, phase next) noexcept {
     phase_ = next;
     last_error_ = cause;
     if (auto watch = std::move(watch_)) watch->release();
+    if (silence_) silence_->cancel();
     if (core_.is_open()) {
+        // The acknowledgement of what the user has may still be due: without it the peer takes it for lost.
+        (void)config_.device->progress(std::chrono::steady_clock::now());
         (void)core_.pair().to_error();
         // What the peer knows to be delivered must reach the user.
         core_.drain();
@@ -305,6 +333,7 @@ void receive_core::on_shutdown(async::operation_queue<>& pending) noexcept {
     for_each_view([&](view_state& view) { view.take_operations(pending); });
     if (core_.is_open()) (void)core_.pair().to_error();
     active_ = false;
+    silence_.reset();
     pool_->close();
 }
 

@@ -143,6 +143,13 @@ receive_server_snapshot receive_core::snapshot() const {
     s.state = names[static_cast<std::size_t>(phase_)];
     s.last_error = last_error_;
     s.sessions = sessions_;
+    s.idle_ends = idle_ends_;
+    s.port = config_.port;
+    s.gid_index = core_.gid_entry().index;
+    s.path_mtu = p.path_mtu;
+    s.min_rnr_timer = p.min_rnr_timer;
+    s.rnr_retry = p.rnr_retry;
+    s.retry_count = p.retry_count;
     s.slots_posted = posted_;
     s.slots_lent = lent_;
     s.slots_free = static_cast<std::uint32_t>(free_.size());

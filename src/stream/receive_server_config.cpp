@@ -17,6 +17,7 @@ error_info out_of_range(const char* knob, std::uint64_t value, std::uint64_t low
 error_info validate(const receive_server_config& config) {
     constexpr std::uint32_t most_payload = 1U << 30;
     constexpr std::uint32_t most_depth = 65536;
+    constexpr std::int64_t longest_idle = 86'400'000; // a day
     if (!config.device) return {errc::device_not_found, "no device given: pass the result of open_device()"};
     if (config.max_payload < 1 || config.max_payload > most_payload)
         return out_of_range("max_payload", config.max_payload, 1, most_payload);
@@ -25,6 +26,10 @@ error_info validate(const receive_server_config& config) {
     if (!config.fpga_ip.empty() && !gid::parse(config.fpga_ip)) {
         return {errc::invalid_argument,
                 "fpga_ip is \"" + config.fpga_ip + "\", which is not an IPv4 or IPv6 address"};
+    }
+    if (config.idle_limit && (config.idle_limit->count() < 1 || config.idle_limit->count() > longest_idle)) {
+        return {errc::invalid_argument, "idle_limit is " + std::to_string(config.idle_limit->count()) +
+                                            " ms, allowed is 1 to " + std::to_string(longest_idle)};
     }
     // The FPGA's metadata bus has 32 bits for the length of the region.
     const std::uint64_t length = std::uint64_t{config.max_payload} * config.rx_queue_depth;

@@ -4,10 +4,14 @@
 #include "cudaq/handler_library.hpp"
 #include "cudaq/increment.hpp"
 #include "cudaq/numeric_option.hpp"
+#include "cudaq/playback_config.hpp"
+#include "hsb/sensor_options.hpp"
 #include "lib/human.hpp"
 #include "lib/spdlog_sink.hpp"
 #include "original_names.hpp"
 
+#include <rocio/fpga/hsb_channel.hpp>
+#include <rocio/fpga/hsb_control_client.hpp>
 #include <rocio/io/completion_engine.hpp>
 
 #include <CLI/CLI.hpp>
@@ -97,6 +101,42 @@ bridge_config config_of(const bridge_options& o) {
     if (o.unified) c.mode = bridge_mode::unified;
     if (o.forward) c.mode = bridge_mode::forward;
     return c;
+}
+
+/// The Ethernet address that the FPGA is to send to.
+std::optional<mac_address> host_mac(const bridge_options& o, const device& dev) {
+    if (!o.host_mac.empty()) {
+        if (const auto mac = parse_mac(o.host_mac)) return mac;
+        throw exception({errc::invalid_argument,
+                         "--host-mac is \"" + o.host_mac + "\"; allowed: one such as 48:b0:2d:00:00:01"});
+    }
+    port_attributes port;
+    if (dev.query_port(o.bridge.port, port)) return std::nullopt;
+    return mac_of_interface(port.netdev);
+}
+
+/// Lets the bridge bring its FPGA up by the control channel.
+void add_bring_up(const bridge_options& o, bridge_config& c) {
+    if (o.fpga_ip.empty()) return;
+    if (c.mode == bridge_mode::unified)
+        throw exception(
+            {errc::invalid_argument, "--fpga-ip does not go with --unified, which runs no context"});
+    if (!o.sensor.exists())
+        throw exception({errc::invalid_argument, "--sensor is " + std::to_string(o.sensor.number) +
+                                                     "; allowed: what makes a virtual port of at most 31"});
+    fpga::hsb_channel_config channel;
+    channel.fpga = c.peer_address;
+    channel.path = fpga::hsb_data_path::of(o.sensor);
+    channel.frame_size = 24 + c.payload_size;
+    channel.page_size = c.page_size;
+    channel.pages = c.pages;
+    channel.mtu = o.ethernet_mtu;
+    channel.mac = host_mac(o, *c.device);
+    channel.queue_pair = qpn{c.peer_queue_pair};
+    const asio::ip::udp::endpoint control(asio::ip::make_address(o.fpga_ip), o.control_port);
+    c.bring_up = [channel, control](asio::io_context& context) {
+        return any_handshake(fpga::hsb_channel(context, fpga::hsb_control_client(context, control), channel));
+    };
 }
 
 /// Where the data plane runs: a thread of its own that spins, or the program's only context.
@@ -202,6 +242,7 @@ int run_bridge(const bridge_options& o) {
     auto opening = with_faults(o.faults);
     opening.capture = o.pcap;
     c.device = open_device(o.device, opening);
+    add_bring_up(o, c);
     asio::io_context main(1);
     data_plane plane(main, c);
     auto& engine = completion_engine::of(plane.context());
@@ -249,6 +290,19 @@ void bridge_options::add_to(CLI::App& app) {
            "fills COUNT (1) entries, as setup_rpc_increment_function_table_host() does, or the table "
            "itself")
         ->type_name("LIB.so:SYMBOL[:COUNT]");
+    app.add_option_function<std::string>(
+           "--fpga-ip", [this](const std::string& text) { peer_ip = fpga_ip = text; },
+           "Brings that FPGA up by its control channel; in place of --peer-ip")
+        ->excludes(app.get_option("--peer-ip"))
+        ->type_name("ADDRESS");
+    add_number(app, "--hsb-port", control_port, "UDP port of its control channel");
+    add_number(app, "--data-plane", sensor.data_plane, "Its Ethernet port that sends");
+    add_number(app, "--sensor", sensor.number, "Its sensor that sends");
+    add_number(app, "--sifs-per-sensor", sensor.sifs_per_sensor, "Sensor interfaces of each sensor");
+    add_number(app, "--ethernet-mtu", ethernet_mtu, "MTU on the way, in bytes");
+    app.add_option("--host-mac", host_mac,
+                   "Ethernet address it sends to; default: that of the device's interface")
+        ->type_name("MAC");
     app.add_option("--udp-port", bridge.peer_udp_port, "UDP port of a soft peer")->capture_default_str();
     options::gid_index(app, bridge.gid_index);
     options::ib_port(app, bridge.port);

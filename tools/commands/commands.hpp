@@ -21,5 +21,6 @@ void add_bridge(CLI::App& app, int& status);
 void add_selftest(CLI::App& app, int& status);
 void add_playback(CLI::App& app, int& status);
 void add_doctor(CLI::App& app, int& status);
+void add_fpga(CLI::App& app, int& status);
 
 } // namespace rocio::tools

@@ -37,6 +37,8 @@ class sending_half {
         c.payload = o.payload;
         c.rate = o.rate;
         c.pair.path_mtu = o.path_mtu;
+        c.prbs_word_bytes = o.verify.prbs_word_bytes;
+        c.counter_period = o.verify.counter_period;
         tcp_rendezvous_config rendezvous;
         rendezvous.largest_message = o.payload;
         auto begin = [this, c, peer, rendezvous] {
@@ -99,12 +101,16 @@ int demonstrate(const demo_options& o) {
     config.report = [](const std::string& text, bool is_error) {
         if (is_error) say(text);
     };
-    frame_receiver receiver(context, config);
-    status_front status(context, o.http, devices.first, receiver);
-    sending_half fpga(o, devices.second, receiver.endpoint());
+    auto peers = listen(context, devices.first, {});
+    const auto where = peers->endpoint();
+    receivers streams;
+    streams.push_back(std::make_unique<frame_receiver>(context, config, std::move(peers)));
+    auto& receiver = *streams.front();
+    status_front status(context, o.http, devices.first, streams);
+    sending_half fpga(o, devices.second, where);
 
     const auto begin = std::chrono::steady_clock::now();
-    live_line live(context.get_executor(), [&] { return progress_text(receiver, begin); });
+    live_line live(context.get_executor(), [&] { return progress_text(streams, begin); });
     end_of_run end(context, o.seconds.value_or(std::chrono::seconds{10}), [&] { fpga.stop(); });
     error_info failure;
     asio::co_spawn(context, receiver.run(), [&](const std::exception_ptr& e, const error_info& result) {
@@ -119,7 +125,7 @@ int demonstrate(const demo_options& o) {
     fpga.join();
     throw_if(failure);
 
-    auto r = report_of(receiver, devices.first->name());
+    auto r = report_of(streams, devices.first->name());
     r.retransmits = fpga.retransmits();
     r.more["frames_sent"] = fpga.frames();
     if (!o.count && fpga.frames() > r.frames) r.lost = r.lost.value_or(0) + fpga.frames() - r.frames;

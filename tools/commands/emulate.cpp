@@ -1,6 +1,10 @@
 #include "commands/commands.hpp"
 #include "commands/emulate_cudaq.hpp"
+#include "commands/emulate_slac.hpp"
+#include "commands/hand_options.hpp"
 #include "commands/stream_support.hpp"
+#include "hsb/sensor_command.hpp"
+#include "lib/file_source.hpp"
 #include "lib/frame_sender.hpp"
 #include "lib/human.hpp"
 #include "lib/spdlog_sink.hpp"
@@ -17,6 +21,7 @@
 #include <boost/system/errc.hpp>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -41,6 +46,10 @@ struct emulate_options {
     std::optional<std::uint64_t> count{};
     std::optional<std::chrono::nanoseconds> seconds{};
     std::vector<std::uint32_t> channels{1};
+    std::string frames{}; ///< A data file, or "-"; empty: PRBS.
+    std::size_t prbs_word_bytes = 4;
+    std::uint32_t counter_wrap = 1U << 24;
+    hand_options hand{};
     std::chrono::milliseconds connect_timeout{10000};
     polling_policy poll = polling_policy::hybrid();
     std::optional<unsigned> cpu{};
@@ -57,6 +66,8 @@ frame_sender_config sender_config(const emulate_options& o) {
     c.count = o.count;
     c.rate = o.rate;
     c.channels.assign(o.channels.begin(), o.channels.end());
+    c.prbs_word_bytes = o.prbs_word_bytes;
+    c.counter_period = o.counter_wrap;
     c.pair.path_mtu = o.path_mtu;
     c.pair.retry_count = o.retry_count;
     c.pair.rnr_retry = o.rnr_retry;
@@ -67,7 +78,9 @@ frame_sender_config sender_config(const emulate_options& o) {
 class board {
   public:
     board(asio::io_context& context, std::shared_ptr<device> dev, const emulate_options& o)
-        : context_(context), dev_(std::move(dev)), o_(o), pause_(context) {}
+        : context_(context), dev_(std::move(dev)), o_(o), pause_(context) {
+        if (!o.frames.empty()) file_ = std::make_shared<file_source>(context, o.frames, o.payload);
+    }
 
     /// Gives the error after which no receiver could be found again.
     asio::awaitable<error_info> run() {
@@ -75,7 +88,8 @@ class board {
         error_info last;
         while (!stopping_) {
             last = co_await stream();
-            if (stopping_ || !last) co_return error_info{};
+            if (stopping_ || !last) co_return file_ ? file_->failure() : error_info{};
+            if (o_.connect == connection_kind::fixed) co_return last;
             const bool was_connected = std::exchange(streamed_, false);
             if (was_connected) {
                 say("connection ended: " + last.message() + "; dialling " + o_.peer + " again");
@@ -96,7 +110,7 @@ class board {
     }
 
     std::uint64_t frames() const { return frames_ + (sender_ ? sender_->counts().frames : 0); }
-    std::uint64_t bytes() const { return frames() * o_.payload; }
+    std::uint64_t bytes() const { return bytes_ + (sender_ ? sender_->counts().bytes : 0); }
     std::uint64_t retransmits() const {
         return retransmits_ + (sender_ ? sender_->counters().retransmits : 0);
     }
@@ -114,6 +128,7 @@ class board {
     }
 
     any_handshake dial() {
+        if (o_.connect == connection_kind::fixed) return hand_peer(context_, o_.hand.config(o_.peer));
         const auto peer = parse_endpoint(o_.peer);
         if (o_.connect == connection_kind::cm) {
             cm_config c;
@@ -130,6 +145,7 @@ class board {
     asio::awaitable<error_info> stream() {
         auto config = sender_config(o_);
         if (o_.count) config.count = *o_.count - std::min(*o_.count, frames_);
+        config.source = file_;
         sender_ = std::make_unique<frame_sender>(context_, dev_, config);
         const auto begin = clock::now();
         auto result = co_await sender_->run(dial());
@@ -138,6 +154,7 @@ class board {
         retransmits_ += sender_->counters().retransmits;
         rnr_naks_ += sender_->counters().rnr_naks_received;
         frames_ += sender_->counts().frames;
+        bytes_ += sender_->counts().bytes;
         sender_.reset();
         co_return result;
     }
@@ -146,8 +163,9 @@ class board {
     std::shared_ptr<device> dev_;
     const emulate_options& o_;
     asio::steady_timer pause_;
+    std::shared_ptr<file_source> file_;
     std::unique_ptr<frame_sender> sender_;
-    std::uint64_t frames_ = 0, retransmits_ = 0, rnr_naks_ = 0;
+    std::uint64_t frames_ = 0, bytes_ = 0, retransmits_ = 0, rnr_naks_ = 0;
     std::chrono::nanoseconds elapsed_{0};
     bool streamed_ = false;
     bool stopping_ = false;
@@ -195,30 +213,35 @@ int emulate(const emulate_options& o) {
 class profiles {
   public:
     explicit profiles(CLI::App& command) : command_(command) {
-        command.add_option("--profile", name_, "What the board is: stream, or cudaq (a playback board)")
-            ->check(CLI::IsMember({"stream", "cudaq"}))
+        command
+            .add_option("--profile", name_,
+                        "What the board is: stream (dials `rocio recv`), slac (a SLAC board "
+                        "for `recv --fpga slac`), hsb (a sensor bridge for `recv --fpga hsb`), cudaq (a "
+                        "playback board)")
+            ->check(CLI::IsMember({"stream", "slac", "hsb", "cudaq"}))
             ->capture_default_str();
     }
-    bool is_cudaq() const {
-        for (const auto* option : is_cudaq_name() ? streams_ : cudaqs_) {
-            if (option->count() == 0) continue;
+    const std::string& name() const noexcept { return name_; }
+    void check() const {
+        for (const auto& [option, owners] : owners_) {
+            if (option->count() == 0 || std::ranges::count(owners, name_) > 0) continue;
             throw CLI::ValidationError(option->get_name(), "does nothing with --profile " + name_);
         }
-        return is_cudaq_name();
     }
 
-    /// The options until here are the stream's but those that both have; those until end_cudaq() are cudaq's.
-    void begin_cudaq() {
-        for (auto* option : command_.get_options()) {
-            const auto name = option->get_name();
-            if (!std::ranges::count(common, name)) streams_.push_back(option);
-        }
-        known_ = command_.get_options().size();
-    }
-    void end_cudaq() {
+    /// All options added since the last call belong to that profile, but for those that all have.
+    void end_of(const std::string& profile) {
         const auto all = command_.get_options();
-        cudaqs_.assign(all.begin() + static_cast<std::ptrdiff_t>(known_), all.end());
-        for (auto* option : cudaqs_) option->group("With --profile cudaq");
+        for (; known_ < all.size(); ++known_) {
+            auto* option = all[known_];
+            if (std::ranges::count(common, option->get_name()) > 0) continue;
+            owners_[option].push_back(profile);
+            if (profile != "stream") option->group("With --profile " + profile);
+        }
+    }
+    /// That profile has an earlier one's option too.
+    void share(const std::string& option, const std::string& profile) {
+        owners_[command_.get_option(option)].push_back(profile);
     }
 
   private:
@@ -226,35 +249,48 @@ class profiles {
         "--help", "--profile", "--device",    "--seconds", "--poll",    "--cpu",  "--log",
         "--json", "--drop",    "--duplicate", "--reorder", "--corrupt", "--seed", "--pcap"};
 
-    bool is_cudaq_name() const { return name_ == "cudaq"; }
-
     CLI::App& command_;
     std::string name_ = "stream";
-    std::vector<CLI::Option*> streams_, cudaqs_;
+    std::map<const CLI::Option*, std::vector<std::string>> owners_;
     std::size_t known_ = 0;
 };
 
-/// What both profiles have is parsed into the stream's options.
-cudaq_emulator_options with_common(const emulate_options& o, cudaq_emulator_options c) {
-    c.device = o.device;
-    c.seconds = o.seconds;
-    c.poll = o.poll;
-    c.cpu = o.cpu;
-    c.log = o.log;
-    c.json = o.json;
-    c.opening = with_faults(o.faults);
-    c.opening.capture = o.pcap;
-    return c;
+/// What all profiles have is parsed into the stream's options.
+template <class Options>
+void take_common(const emulate_options& o, Options& other) {
+    other.device = o.device;
+    other.seconds = o.seconds;
+    other.poll = o.poll;
+    other.cpu = o.cpu;
+    other.log = o.log;
+    other.json = o.json;
+    other.opening = with_faults(o.faults);
+    other.opening.capture = o.pcap;
+}
+
+/// What the SLAC board shares with the stream; where nothing is said, it is as the shipped firmware.
+void take_shared(const CLI::App& command, const emulate_options& o, slac_emulator_options& board) {
+    board.payload = o.payload;
+    if (command.count("--depth") > 0) board.depth = o.depth;
+    if (command.count("--prbs-width") > 0) board.prbs_word_bytes = o.prbs_word_bytes;
+    board.rate = o.rate;
+    board.count = o.count;
+    board.frames = o.frames;
+    board.control.seed = o.faults.seed;
 }
 
 } // namespace
 
 void add_emulate(CLI::App& app, int& status) {
     auto o = std::make_shared<emulate_options>();
-    auto* command = app.add_subcommand("emulate", "An emulated FPGA: one that streams PRBS frames to `rocio "
-                                                  "recv`, or CUDA-Q's, driven by `rocio playback`");
+    auto* command = app.add_subcommand(
+        "emulate", "An emulated FPGA: one that streams PRBS frames to `rocio "
+                   "recv`, a SLAC board with registers, or CUDA-Q's, driven by `rocio playback`");
     options::device(*command, o->device);
-    command->add_option("--peer", o->peer, "ADDRESS:PORT where the receiver listens")->capture_default_str();
+    command
+        ->add_option("--peer", o->peer,
+                     "ADDRESS:PORT where the receiver listens; with --connect static ADDRESS")
+        ->capture_default_str();
     options::connect(*command, o->connect);
     options::payload(*command, o->payload);
     options::depth(*command, o->depth);
@@ -269,7 +305,16 @@ void add_emulate(CLI::App& app, int& status) {
         ->delimiter(',')
         ->check(CLI::Range(0, 255))
         ->capture_default_str();
-    options::connect_timeout(*command, o->connect_timeout);
+    auto* frames =
+        command
+            ->add_option("--frames", o->frames,
+                         "Sends the frames of a data file of rogue's StreamWriter, each on the channel it "
+                         "was written with; -: from standard input")
+            ->type_name("FILE");
+    options::prbs_width(*command, o->prbs_word_bytes)->excludes(frames);
+    options::counter_wrap(*command, o->counter_wrap);
+    o->hand.add_to(*command);
+    auto* timeout = options::connect_timeout(*command, o->connect_timeout);
     options::poll(*command, o->poll);
     options::cpu(*command, o->cpu);
     options::log(*command, o->log);
@@ -278,16 +323,48 @@ void add_emulate(CLI::App& app, int& status) {
     add_capture_option(*command, o->pcap);
     auto c = std::make_shared<cudaq_emulator_options>();
     auto profile = std::make_shared<profiles>(*command);
-    command->callback([o, c, profile, &status] {
-        if (!profile->is_cudaq()) return void(status = emulate(*o));
-        status = emulate_cudaq(with_common(*o, *c));
+    auto board = std::make_shared<slac_emulator_options>();
+    auto sensors = std::make_shared<emulate_hsb_options>();
+    command->callback([o, c, board, sensors, profile, timeout, command, &status] {
+        profile->check();
+        if (profile->name() == "cudaq") {
+            take_common(*o, *c);
+            return void(status = emulate_cudaq(*c));
+        }
+        if (profile->name() == "hsb") {
+            take_common(*o, *sensors);
+            sensors->ib_port = c->ib_port;
+            sensors->gid_index = c->gid_index;
+            sensors->rate = o->rate;
+            sensors->count = o->count;
+            return void(status = emulate_hsb(*sensors));
+        }
+        if (profile->name() == "slac") {
+            take_common(*o, *board);
+            take_shared(*command, *o, *board);
+            return void(status = emulate_slac(*board));
+        }
+        const bool by_hand = o->connect == connection_kind::fixed;
+        o->hand.refuse_unless(by_hand);
+        if (timeout->count() > 0) o->hand.timeout = o->connect_timeout;
+        if (by_hand && o->frames == "-" && !o->hand.peer_qpn)
+            throw CLI::ValidationError("--frames", "- needs standard input, so give --peer-qpn");
+        status = emulate(*o);
     });
-    profile->begin_cudaq();
+    profile->end_of("stream");
+    for (const char* option : {"--payload", "--depth", "--rate", "--count", "--frames", "--prbs-width"})
+        profile->share(option, "slac");
+    board->add_own_to(*command);
+    profile->end_of("slac");
+    sensors->add_to(*command);
+    profile->end_of("hsb");
     options::ib_port(*command, c->ib_port);
     options::gid_index(*command, c->gid_index);
     c->add_originals_to(*command);
     c->add_own_to(*command);
-    profile->end_cudaq();
+    profile->end_of("cudaq");
+    for (const char* option : {"--ib-port", "--gid-index", "--rate", "--count"})
+        profile->share(option, "hsb");
 }
 
 } // namespace rocio::tools

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <thread>
@@ -52,6 +53,16 @@ void receive_options::add_to(CLI::App& app) {
     options::http(app, http);
     options::seconds(app, seconds);
     options::count(app, count);
+    options::verify(app, verify.kind);
+    options::prbs_width(app, verify.prbs_word_bytes);
+    options::counter_wrap(app, verify.counter_period);
+    app.add_option_function<std::string>(
+           "--idle",
+           [this](const std::string& text) {
+               idle = std::chrono::ceil<std::chrono::milliseconds>(options::parse_duration("--idle", text));
+           },
+           "End a stream on which no frame came for so long; default: never")
+        ->type_name("TIME");
     options::poll(app, poll);
     options::cpu(app, cpu);
     options::log(app, log);
@@ -70,7 +81,9 @@ frame_receiver_config receive_options::receiver(std::shared_ptr<device> dev) con
     c.transport.min_rnr_timer = min_rnr_timer;
     c.transport.rnr_retry = rnr_retry;
     c.transport.retry_count = retry_count;
+    c.server.idle_limit = idle;
     c.count = count;
+    c.verify = verify;
     return c;
 }
 
@@ -88,11 +101,13 @@ status_server_config server_config(const std::optional<options::http_address>& w
 
 status_front::status_front(boost::asio::io_context& context,
                            const std::optional<options::http_address>& where,
-                           const std::shared_ptr<device>& dev, const frame_receiver& receiver)
-    : shown_(source_.add([&context, &receiver, dev](status_snapshot& s) {
+                           const std::shared_ptr<device>& dev, const receivers& streams,
+                           std::function<void(status_snapshot&)> more)
+    : shown_(source_.add([&context, &streams, dev, more = std::move(more)](status_snapshot& s) {
           s.engines.push_back(completion_engine::of(context).snapshot());
           s.devices.push_back(dev->snapshot());
-          s.streams.push_back(receiver.snapshot());
+          for (const auto& stream : streams) s.streams.push_back(stream->snapshot());
+          if (more) more(s);
       })),
       server_(context, source_, server_config(where)) {
     std::cerr << "status " << server_.url() << std::endl;
@@ -126,32 +141,81 @@ void end_of_run::cancel() {
     timer_.cancel();
 }
 
-std::string progress_text(const frame_receiver& receiver, std::chrono::steady_clock::time_point since) {
-    const auto& c = receiver.counts();
-    const auto s = receiver.snapshot();
-    const auto elapsed = std::chrono::steady_clock::now() - since;
-    const auto seconds = receiver.seconds();
-    const auto rate = seconds > 0 ? static_cast<double>(c.bytes) / seconds : 0;
-    return human_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed)) + "  " + s.state +
-           "  " + human_count(static_cast<double>(c.frames)) + " frames  " +
-           human_bytes(static_cast<double>(c.bytes)) + "  " + human_bytes(rate) + "/s  corrupt " +
-           std::to_string(c.corrupt) + "  RNR " + std::to_string(s.counters.rnr_naks_sent);
+namespace {
+
+/// What the streams have received together.
+struct together {
+    frame_receiver_counts counts{};
+    double seconds = 0; ///< Of the one that took longest.
+    std::optional<std::uint64_t> rnr_naks{};
+    std::string state{};
+};
+
+std::optional<std::uint64_t> plus(const std::optional<std::uint64_t>& a,
+                                  const std::optional<std::uint64_t>& b) {
+    if (!a && !b) return std::nullopt;
+    return a.value_or(0) + b.value_or(0);
 }
 
-report report_of(const frame_receiver& receiver, const std::string& device_name) {
-    const auto& c = receiver.counts();
-    const auto s = receiver.snapshot();
+together sum_of(const receivers& streams) {
+    together all;
+    for (const auto& stream : streams) {
+        const auto& c = stream->counts();
+        const auto s = stream->snapshot();
+        all.counts.frames += c.frames;
+        all.counts.bytes += c.bytes;
+        all.counts.sessions += c.sessions;
+        all.counts.failed_sessions += c.failed_sessions;
+        all.counts.lost = plus(all.counts.lost, c.lost);
+        all.counts.duplicated = plus(all.counts.duplicated, c.duplicated);
+        all.counts.corrupt += c.corrupt;
+        all.seconds = std::max(all.seconds, stream->seconds());
+        if (s.has_counters) all.rnr_naks = plus(all.rnr_naks, s.counters.rnr_naks_sent);
+        all.state += (all.state.empty() ? "" : ", ") + s.state;
+    }
+    return all;
+}
+
+boost::json::value or_null(const std::optional<std::uint64_t>& value) {
+    return value ? boost::json::value(*value) : boost::json::value(nullptr);
+}
+
+boost::json::object one_stream(const frame_receiver& stream) {
+    const auto& c = stream.counts();
+    return {{"name", stream.name()},       {"frames", c.frames},      {"bytes", c.bytes},
+            {"seconds", stream.seconds()}, {"lost", or_null(c.lost)}, {"duplicated", or_null(c.duplicated)},
+            {"corrupt", c.corrupt},        {"sessions", c.sessions},  {"failed_sessions", c.failed_sessions}};
+}
+
+} // namespace
+
+std::string progress_text(const receivers& streams, std::chrono::steady_clock::time_point since) {
+    const auto all = sum_of(streams);
+    const auto elapsed = std::chrono::steady_clock::now() - since;
+    const auto rate = all.seconds > 0 ? static_cast<double>(all.counts.bytes) / all.seconds : 0;
+    return human_duration(std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed)) + "  " + all.state +
+           "  " + human_count(static_cast<double>(all.counts.frames)) + " frames  " +
+           human_bytes(static_cast<double>(all.counts.bytes)) + "  " + human_bytes(rate) + "/s  corrupt " +
+           std::to_string(all.counts.corrupt) + "  RNR " + std::to_string(all.rnr_naks.value_or(0));
+}
+
+report report_of(const receivers& streams, const std::string& device_name) {
+    const auto all = sum_of(streams);
     report r;
     r.device = device_name;
-    r.frames = c.frames;
-    r.bytes = c.bytes;
-    r.elapsed = std::chrono::nanoseconds(static_cast<std::int64_t>(receiver.seconds() * 1e9));
-    r.lost = c.lost;
-    r.duplicated = c.duplicated;
-    r.corrupt = c.corrupt;
-    if (s.has_counters) r.rnr_naks = s.counters.rnr_naks_sent;
-    r.more["sessions"] = c.sessions;
-    r.more["failed_sessions"] = c.failed_sessions;
+    r.frames = all.counts.frames;
+    r.bytes = all.counts.bytes;
+    r.elapsed = std::chrono::nanoseconds(static_cast<std::int64_t>(all.seconds * 1e9));
+    r.lost = all.counts.lost;
+    r.duplicated = all.counts.duplicated;
+    r.corrupt = all.counts.corrupt;
+    r.rnr_naks = all.rnr_naks;
+    r.more["sessions"] = all.counts.sessions;
+    r.more["failed_sessions"] = all.counts.failed_sessions;
+    if (streams.size() < 2) return r;
+    boost::json::array each;
+    for (const auto& stream : streams) each.push_back(one_stream(*stream));
+    r.more["streams"] = std::move(each);
     return r;
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rocio::tools {
 
@@ -49,6 +50,8 @@ struct receive_options {
     std::optional<options::http_address> http{};
     std::optional<std::chrono::nanoseconds> seconds{};
     std::optional<std::uint64_t> count{};
+    frame_check_config verify{};
+    std::optional<std::chrono::milliseconds> idle{};
     polling_policy poll = polling_policy::hybrid();
     std::optional<unsigned> cpu{};
     log_levels log{};
@@ -58,11 +61,16 @@ struct receive_options {
     frame_receiver_config receiver(std::shared_ptr<device> dev) const;
 };
 
-/// The status of a receiving program over HTTP; prints its address first, on stderr.
+/// The streams of a program; they outlive whoever shows them.
+using receivers = std::vector<std::unique_ptr<frame_receiver>>;
+
+/// The status of a receiving program over HTTP; prints its address first, on stderr. `more` may add to it,
+/// from any thread.
 class status_front {
   public:
     status_front(boost::asio::io_context& context, const std::optional<options::http_address>& where,
-                 const std::shared_ptr<device>& dev, const frame_receiver& receiver);
+                 const std::shared_ptr<device>& dev, const receivers& streams,
+                 std::function<void(status_snapshot&)> more = {});
     void stop();
 
   private:
@@ -87,10 +95,10 @@ class end_of_run {
 };
 
 /// "1.20 M frames, 4.9 GB, 1.31 GB/s, …" for a live line.
-std::string progress_text(const frame_receiver& receiver, std::chrono::steady_clock::time_point since);
+std::string progress_text(const receivers& streams, std::chrono::steady_clock::time_point since);
 
-/// Counts of the receiving half as a report.
-report report_of(const frame_receiver& receiver, const std::string& device_name);
+/// Counts of the receiving half as a report: sums, and each stream apart where there are several.
+report report_of(const receivers& streams, const std::string& device_name);
 
 /// Prints the report, as JSON on the last line where asked; gives the exit status.
 int conclude(const report& r, bool json);

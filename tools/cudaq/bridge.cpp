@@ -119,6 +119,7 @@ bridge::~bridge() {
 
 void bridge::start() {
     ring_.setup();
+    if (config_.bring_up) return;
     peer_parameters peer;
     peer.address = config_.peer_address;
     peer.udp_port = config_.peer_udp_port;
@@ -133,7 +134,18 @@ void bridge::stop() {
     if (config_.mode != bridge_mode::unified) ring_.stop();
 }
 
+asio::awaitable<error_info> bridge::bring_up() {
+    error_code ec;
+    co_await ring_.async_connect(config_.bring_up(context_), asio::redirect_error(asio::use_awaitable, ec));
+    if (!ec || stopping_) co_return error_info{};
+    co_return error_info{ec, ring_.last_error().message()};
+}
+
 asio::awaitable<error_info> bridge::run() {
+    if (config_.bring_up) {
+        auto failure = co_await bring_up();
+        if (failure) co_return failure;
+    }
     if (config_.mode == bridge_mode::three_thread) co_await answer();
     if (config_.mode == bridge_mode::forward) co_await wait_for_end();
     if (config_.mode == bridge_mode::unified) co_await run_unified();

@@ -2,6 +2,7 @@
 
 #include "cudaq/frame_ring.hpp"
 
+#include <rocio/connect/any_handshake.hpp>
 #include <rocio/io/busy_poll_thread.hpp>
 #include <rocio/io/polling_policy.hpp>
 #include <rocio/ring/ring_transceiver.hpp>
@@ -16,6 +17,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -46,6 +48,9 @@ struct bridge_config {
     /// at once. The other modes have the policy of their context.
     polling_policy poll = polling_policy::hybrid();
     std::optional<unsigned> cpu{}; ///< Of the unified thread.
+    /// Makes the handshake that brings the FPGA up; then the peer's numbers are not used. Not in unified
+    /// mode.
+    std::function<any_handshake(boost::asio::io_context&)> bring_up{};
 };
 
 /// What a bridge has done; a value.
@@ -78,7 +83,8 @@ class bridge {
     /// stop(), and waits for the unified thread. run() must be over, or its context run no more.
     ~bridge();
 
-    /// Makes the queue pair, posts the receives and connects; throws rocio::exception.
+    /// Makes the queue pair, posts the receives and connects, which with bring_up is left to run(); throws
+    /// rocio::exception.
     void start();
     /// Our numbers, for the FPGA; complete after start().
     local_parameters local() const { return ring_.local(); }
@@ -101,6 +107,7 @@ class bridge {
     using transceiver = basic_ring_transceiver<executor>;
     using frames = frame_ring<transceiver>;
 
+    boost::asio::awaitable<error_info> bring_up();
     boost::asio::awaitable<void> answer();
     boost::asio::awaitable<void> wait_for_end();
     boost::asio::awaitable<void> run_unified();

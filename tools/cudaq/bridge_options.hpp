@@ -3,6 +3,7 @@
 #include "cudaq/bridge.hpp"
 #include "lib/log_levels.hpp"
 
+#include <rocio/fpga/hsb_data_path.hpp>
 #include <rocio/soft/fault_plan.hpp>
 
 #include <chrono>
@@ -27,6 +28,11 @@ struct bridge_options {
     bool forward = false;
 
     // Only `rocio bridge` has these.
+    std::string fpga_ip{}; ///< Brings that FPGA up; empty: the FPGA knows us by other means.
+    std::uint16_t control_port = 8192;
+    fpga::hsb_sensor sensor{};
+    std::uint32_t ethernet_mtu = 1500;
+    std::string host_mac{}; ///< Empty: the interface's.
     std::vector<std::string> handlers{};
     fault_plan faults{};
     std::string pcap{};

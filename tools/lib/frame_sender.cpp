@@ -12,23 +12,34 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr std::uint32_t counter_mask = 0xFFFFFF; // imm[31:8]
 constexpr auto pace_step = std::chrono::milliseconds{1};
 
-queue_pair_config sending(queue_pair_config config, std::uint32_t window) {
-    config.send_depth = std::max(config.send_depth, window);
-    config.receive_depth = 1;
-    return config;
+std::shared_ptr<frame_source> source_of(const frame_sender_config& c) {
+    if (c.source) return c.source;
+    return std::make_shared<prbs_source>(c.payload, c.prbs_word_bytes, c.channels);
 }
 
 } // namespace
 
 frame_sender::frame_sender(asio::io_context& context, const std::shared_ptr<device>& dev,
                            const frame_sender_config& config)
+    : frame_sender(context, dev, config, basic_queue_pair<executor_type>(context, dev, pair_config(config))) {
+}
+
+queue_pair_config frame_sender::pair_config(const frame_sender_config& config) {
+    auto c = config.pair;
+    c.send_depth = std::max(c.send_depth, config.window);
+    c.receive_depth = 1;
+    return c;
+}
+
+frame_sender::frame_sender(asio::io_context& context, const std::shared_ptr<device>& dev,
+                           const frame_sender_config& config, basic_queue_pair<executor_type> pair)
     : config_(config),
-      pair_(context, dev, sending(config.pair, config.window)),
+      pair_(std::move(pair)),
       memory_(dev, std::size_t{config.window} * config.payload),
-      source_(config.payload),
+      source_(source_of(config)),
+      lengths_(config.window),
       ended_(context),
       pace_(context) {
     for (std::uint32_t slot = config_.window; slot > 0; --slot) free_slots_.push_back(slot - 1);
@@ -40,6 +51,10 @@ asio::awaitable<error_info> frame_sender::run(any_handshake how) {
     if (ec) co_return error_info{ec, pair_.last_error().message()};
     connected_ = true;
     ever_connected_ = true;
+    source_->on_ready([this] {
+        start_due_frames();
+        if (all_sent()) ended_.cancel();
+    });
     started_ = steady_clock::now();
     watching_ = true;
     pair_.async_wait_closed([this](const error_code& reason) {
@@ -51,6 +66,7 @@ asio::awaitable<error_info> frame_sender::run(any_handshake how) {
     send_frames();
     while (connected_ && !all_sent()) co_await next_change();
     pace_.cancel();
+    source_->on_ready({});
     pair_.close();
     // Every handler holds `this`: none may be left behind.
     while (watching_ || free_slots_.size() != config_.window) co_await next_change();
@@ -68,14 +84,25 @@ void frame_sender::stop() {
     if (all_sent()) ended_.cancel();
 }
 
+void frame_sender::abandon() {
+    stopping_ = true;
+    pair_.close();
+    ended_.cancel();
+}
+
+void frame_sender::pause(bool paused) {
+    paused_ = paused;
+    if (!paused) start_due_frames();
+}
+
 device_queue_pair_counters frame_sender::counters() const {
     device_queue_pair_counters c;
     (void)pair_.counters(c);
     return c;
 }
 
-bool frame_sender::all_sent() const noexcept {
-    const bool last = stopping_ || (config_.count && next_frame_ >= *config_.count);
+bool frame_sender::all_sent() const {
+    const bool last = stopping_ || (config_.count && next_frame_ >= *config_.count) || source_->ended();
     return last && free_slots_.size() == config_.window;
 }
 
@@ -98,10 +125,8 @@ void frame_sender::send_frames() {
 
 void frame_sender::start_due_frames() {
     const auto allowed = allowed_now();
-    while (connected_ && !stopping_ && !free_slots_.empty() && next_frame_ < allowed) {
-        const auto slot = free_slots_.back();
-        free_slots_.pop_back();
-        send_one(slot);
+    while (connected_ && !stopping_ && !paused_ && !free_slots_.empty() && next_frame_ < allowed) {
+        if (!send_one(free_slots_.back())) return;
     }
 }
 
@@ -111,20 +136,28 @@ struct frame_sender::completion {
     void operator()(const error_code& ec) const { self->on_sent(slot, ec); }
 };
 
-void frame_sender::send_one(std::uint32_t slot) {
-    const auto buffer = memory_.buffer(std::size_t{slot} * config_.payload, config_.payload);
-    source_.next(buffer.bytes());
-    const auto channel = config_.channels[next_frame_ % config_.channels.size()];
-    const auto immediate = static_cast<std::uint32_t>(next_frame_ & counter_mask) << 8 | channel;
+bool frame_sender::send_one(std::uint32_t slot) {
+    const auto offset = std::size_t{slot} * config_.payload;
+    const auto made = source_->next(memory_.buffer(offset, config_.payload).bytes());
+    if (!made) return false;
+    free_slots_.pop_back();
+    lengths_[slot] = static_cast<std::uint32_t>(made->bytes);
+    const auto immediate = counter() << 8 | made->channel;
     ++next_frame_;
-    pair_.async_send_with_immediate(buffer, immediate, completion{this, slot});
+    pair_.async_send_with_immediate(memory_.buffer(offset, made->bytes), immediate, completion{this, slot});
+    return true;
+}
+
+std::uint32_t frame_sender::counter() const noexcept {
+    if (config_.counter_period == 0) return 0;
+    return static_cast<std::uint32_t>(next_frame_ % config_.counter_period);
 }
 
 void frame_sender::on_sent(std::uint32_t slot, const error_code& ec) {
     free_slots_.push_back(slot);
     if (!ec) {
         ++counts_.frames;
-        counts_.bytes += config_.payload;
+        counts_.bytes += lengths_[slot];
     } else if (!failure_ && ec != errc::work_request_flushed && ec != asio::error::operation_aborted) {
         failure_ = {ec, {}};
     }

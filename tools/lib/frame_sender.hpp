@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lib/prbs.hpp"
+#include "lib/frame_source.hpp"
 
 #include <rocio/connect/async_connect.hpp>
 #include <rocio/io/memory_region.hpp>
@@ -20,11 +20,14 @@ namespace rocio::tools {
 
 /// What the sending half of an emulated board does.
 struct frame_sender_config {
-    std::uint32_t payload = 4096;          ///< Bytes of a frame, a multiple of 4, at least 12.
-    std::uint32_t window = 64;             ///< Frames on their way at a time.
-    std::optional<std::uint64_t> count{};  ///< Frames to send; default endless.
-    std::optional<double> rate{};          ///< Frames per second; default as fast as acknowledgements come.
-    std::vector<std::uint8_t> channels{1}; ///< imm[7:0], in turn. The shipped firmware sends 1.
+    std::uint32_t payload = 4096;            ///< Bytes of a slot, and of a PRBS frame.
+    std::uint32_t window = 64;               ///< Frames on their way at a time.
+    std::optional<std::uint64_t> count{};    ///< Frames to send; default endless.
+    std::optional<double> rate{};            ///< Frames per second; default as fast as acknowledgements come.
+    std::vector<std::uint8_t> channels{1};   ///< Of PRBS frames, in turn. The shipped firmware sends 1.
+    std::size_t prbs_word_bytes = 4;         ///< As prbs_format.
+    std::uint32_t counter_period = 1U << 24; ///< Of imm[31:8]; 0: it stands at 0 (AddrWrapCount).
+    std::shared_ptr<frame_source> source{};  ///< Default: PRBS frames.
     queue_pair_config pair{};
 };
 
@@ -33,8 +36,7 @@ struct frame_sender_counts {
     std::uint64_t bytes = 0;
 };
 
-/// The sending half of an emulated FPGA: PRBS frames as SEND with immediate, the running counter in
-/// imm[31:8].
+/// The sending half of an emulated FPGA: frames as SEND with immediate, the running counter in imm[31:8].
 ///
 /// Not thread-safe; use it on its context.
 class frame_sender {
@@ -44,6 +46,10 @@ class frame_sender {
     /// Throws rocio::exception.
     frame_sender(boost::asio::io_context& context, const std::shared_ptr<device>& dev,
                  const frame_sender_config& config);
+    /// The same on a queue pair that was made before: not connected, with a send depth of at least `window`.
+    frame_sender(boost::asio::io_context& context, const std::shared_ptr<device>& dev,
+                 const frame_sender_config& config, basic_queue_pair<executor_type> pair);
+    static queue_pair_config pair_config(const frame_sender_config& config);
 
     /// Connects and sends until the count is reached, stop() is called or the connection fails; waits for the
     /// last acknowledgement and says goodbye. Gives no error for a count reached or a stop. Once per object;
@@ -51,6 +57,10 @@ class frame_sender {
     boost::asio::awaitable<error_info> run(any_handshake how);
     /// Sends no further frame. Same context.
     void stop();
+    /// Ends at once, without waiting for what is on its way. Same context.
+    void abandon();
+    /// Sends no further frame until it is told so. Same context.
+    void pause(bool paused);
 
     const frame_sender_counts& counts() const noexcept { return counts_; }
     device_queue_pair_counters counters() const;
@@ -62,16 +72,18 @@ class frame_sender {
 
     void send_frames();
     void start_due_frames();
-    void send_one(std::uint32_t slot);
+    bool send_one(std::uint32_t slot);
+    std::uint32_t counter() const noexcept;
     void on_sent(std::uint32_t slot, const error_code& ec);
     std::uint64_t allowed_now() const;
-    bool all_sent() const noexcept;
+    bool all_sent() const;
     boost::asio::awaitable<void> next_change();
 
     frame_sender_config config_;
     basic_queue_pair<executor_type> pair_;
     memory_region memory_;
-    prbs_generator source_;
+    std::shared_ptr<frame_source> source_;
+    std::vector<std::uint32_t> lengths_; ///< Of the frames on their way, by slot.
     std::vector<std::uint32_t> free_slots_;
     boost::asio::steady_timer ended_;
     boost::asio::steady_timer pace_;
@@ -83,6 +95,7 @@ class frame_sender {
     bool ever_connected_ = false;
     bool watching_ = false;
     bool stopping_ = false;
+    bool paused_ = false;
 };
 
 } // namespace rocio::tools

@@ -145,6 +145,32 @@ CLI::Option* payload(CLI::App& app, std::uint32_t& value) {
     return add_number(app, "--payload", "bytes of a slot or frame", value, 1, std::uint64_t{1} << 30);
 }
 
+CLI::Option* verify(CLI::App& app, verify_kind& value) {
+    const auto store = [&value](const std::string& option, const std::string& text) {
+        const auto kind = parse_verify_kind(text);
+        if (!kind) refuse(option, text, "prbs, counter (in imm[31:8]) and none");
+        value = *kind;
+    };
+    return add(app, "--verify", "prbs|counter|none", "by what frames are judged", store)
+        ->default_str(std::string(to_string(value)));
+}
+
+CLI::Option* prbs_width(CLI::App& app, std::size_t& word_bytes) {
+    const auto store = [&word_bytes](const std::string& option, const std::string& text) {
+        const auto bits = parse_number<std::uint32_t>(text);
+        if (!bits || *bits < 32 || *bits > 8192 || *bits % 32 != 0)
+            refuse(option, text, "multiples of 32 from 32 to 8192");
+        word_bytes = *bits / 8;
+    };
+    return add(app, "--prbs-width", "BITS", "word of the PRBS (SsiPrbsTx tells it at 0x20)", store)
+        ->default_str(std::to_string(word_bytes * 8));
+}
+
+CLI::Option* counter_wrap(CLI::App& app, std::uint32_t& value) {
+    return add_number(app, "--counter-wrap", "values of the counter in imm[31:8]; 0: it stands still", value,
+                      0, 1U << 24);
+}
+
 CLI::Option* http(CLI::App& app, std::optional<http_address>& value) {
     const auto store = [&value](const std::string&, const std::string& text) {
         value = parse_http_address(text);
@@ -221,10 +247,14 @@ CLI::Option* connect(CLI::App& app, connection_kind& value) {
             value = connection_kind::tcp;
         else if (text == "cm")
             value = connection_kind::cm;
+        else if (text == "static")
+            value = connection_kind::fixed;
         else
-            refuse(option, text, "tcp (rocio's rendezvous) and cm (rdma_cm, system devices only)");
+            refuse(
+                option, text,
+                "tcp (rocio's rendezvous), cm (rdma_cm, system devices only) and static (numbers by hand)");
     };
-    return add(app, "--connect", "tcp|cm", "how the two sides find each other", store)
+    return add(app, "--connect", "tcp|cm|static", "how the two sides find each other", store)
         ->default_str(std::string(to_string(value)));
 }
 

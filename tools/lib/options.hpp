@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lib/connection_kind.hpp"
+#include "lib/frame_check.hpp"
 #include "lib/log_levels.hpp"
 
 #include <rocio/io/polling_policy.hpp>
@@ -31,6 +32,9 @@ CLI::Option* gid_index(CLI::App& app, std::optional<std::uint32_t>& value); ///<
 CLI::Option* path_mtu(CLI::App& app, mtu& value);                           ///< --mtu, bytes or code.
 CLI::Option* depth(CLI::App& app, std::uint32_t& value);
 CLI::Option* payload(CLI::App& app, std::uint32_t& value);
+CLI::Option* verify(CLI::App& app, verify_kind& value);
+CLI::Option* prbs_width(CLI::App& app, std::size_t& word_bytes);      ///< In bits on the command line.
+CLI::Option* counter_wrap(CLI::App& app, std::uint32_t& value);       ///< 0..2^24.
 CLI::Option* http(CLI::App& app, std::optional<http_address>& value); ///< [ADDR:]PORT.
 CLI::Option* seconds(CLI::App& app, std::optional<std::chrono::nanoseconds>& value);
 CLI::Option* count(CLI::App& app, std::optional<std::uint64_t>& value);
@@ -42,7 +46,7 @@ CLI::Option* retry_count(CLI::App& app, std::uint8_t& value);
 CLI::Option* name(CLI::App& app, std::string& value);
 CLI::Option* cpu(CLI::App& app, std::optional<unsigned>& value);
 CLI::Option* poll(CLI::App& app, polling_policy& value);
-CLI::Option* connect(CLI::App& app, connection_kind& value); ///< --connect tcp|cm.
+CLI::Option* connect(CLI::App& app, connection_kind& value); ///< --connect tcp|cm|static.
 CLI::Option* connect_timeout(CLI::App& app, std::chrono::milliseconds& value);
 CLI::Option* log(CLI::App& app, log_levels& value); ///< Environment ROCIO_LOG.
 

@@ -4,6 +4,7 @@
 #include <rocio/fpga/hsb_control.hpp>
 #include <rocio/fpga/hsb_register_file.hpp>
 #include <rocio/fpga/hsb_registers.hpp>
+#include <rocio/fpga/hsb_responder.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -48,14 +49,13 @@ struct hsb_loop_counts {
 /// a second time.
 ///
 /// Thread safety: distinct objects: safe. Shared objects: unsafe.
-class hsb_board {
+class hsb_board final : public hsb_responder {
   public:
     /// `port` must outlive the board.
     explicit hsb_board(board_port& port, const hsb_board_config& config = {});
 
-    /// Carries a datagram out and writes the answer into `out`, at least hsb_max_datagram bytes; gives its
-    /// length, 0 for none. `sender` tells one client from another.
-    std::size_t answer(std::span<const std::byte> datagram, std::uint64_t sender, std::span<std::byte> out);
+    std::size_t answer(std::span<const std::byte> datagram, std::uint64_t sender,
+                       std::span<std::byte> out) override;
 
     const hsb_register_file& registers() const noexcept { return registers_; }
     const hsb_board_counts& counts() const noexcept { return counts_; }

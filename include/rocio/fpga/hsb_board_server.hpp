@@ -1,6 +1,6 @@
 #pragma once
 
-#include <rocio/fpga/hsb_board.hpp>
+#include <rocio/fpga/hsb_responder.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/ip/udp.hpp>
@@ -20,7 +20,7 @@ class hsb_board_server {
     /// Binds to `where` (port 0: a free one) and serves from then on. `board` must live until stop(). Throws
     /// rocio::exception: errc::address_in_use, errc::address_not_available, the system's codes.
     hsb_board_server(const boost::asio::any_io_executor& executor,
-                     const boost::asio::ip::udp::endpoint& where, hsb_board& board);
+                     const boost::asio::ip::udp::endpoint& where, hsb_responder& board);
     hsb_board_server(hsb_board_server&&) noexcept = default;
     hsb_board_server& operator=(hsb_board_server&&) = delete;
     /// stop().

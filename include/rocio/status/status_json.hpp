@@ -6,7 +6,8 @@
 
 namespace rocio {
 
-/// The status document: {"process": {…}, "engines": […], "devices": […], "streams": [{"name": …}]}.
+/// The status document: {"process": {…}, "engines": […], "devices": […], "streams": [{"name": …}],
+/// "fpgas": […]}.
 ///
 /// A stream carries the fifteen variables of the SLAC receive server under their snake_case names, and more.
 /// Keys and addresses are strings ("0x…"). Counters are JSON integers with all 64 bits; a reader that keeps
@@ -18,5 +19,7 @@ boost::json::object to_json(const engine_snapshot& engine);
 /// Counters whose name has a dot ("drops.bad_icrc") stand in an object of their group.
 boost::json::object to_json(const device_snapshot& device);
 boost::json::object to_json(const receive_server_snapshot& stream);
+/// "session" has "kind" ("slac" or "hsb"), "state", and what that kind of control plane knows.
+boost::json::object to_json(const fpga_session_snapshot& fpga);
 
 } // namespace rocio

@@ -2,6 +2,7 @@
 
 #include <rocio/device/device_snapshot.hpp>
 #include <rocio/io/engine_snapshot.hpp>
+#include <rocio/status/fpga_session_snapshot.hpp>
 #include <rocio/stream/receive_server_snapshot.hpp>
 
 #include <chrono>
@@ -23,6 +24,7 @@ struct status_snapshot {
     std::vector<engine_snapshot> engines{};
     std::vector<device_snapshot> devices{};
     std::vector<receive_server_snapshot> streams{};
+    std::vector<fpga_session_snapshot> fpgas{};
 };
 
 } // namespace rocio

@@ -5,6 +5,7 @@
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/rnr_timer.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -24,6 +25,10 @@ struct receive_server_config {
     std::uint32_t rx_queue_depth =
         256;                   ///< Slots, 1..65536. max_payload x rx_queue_depth must stay below 2^32.
     bool remote_write = false; ///< Lets the peer WRITE into the slots (early firmware). Default: SEND only.
+    /// A connection on which no frame comes for so long ends with errc::peer_closed, 1 ms to a day; for peers
+    /// that cannot say goodbye. Frames that are held up because all slots are lent do not count as silence.
+    /// Default: never.
+    std::optional<std::chrono::milliseconds> idle_limit{};
 };
 
 /// How the connection behaves (the transport configuration of the SLAC system).

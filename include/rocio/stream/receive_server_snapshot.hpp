@@ -2,6 +2,8 @@
 
 #include <rocio/device/device_queue_pair.hpp>
 #include <rocio/types/error.hpp>
+#include <rocio/types/mtu.hpp>
+#include <rocio/types/rnr_timer.hpp>
 
 #include <cstdint>
 #include <string>
@@ -33,7 +35,14 @@ struct receive_server_snapshot {
     std::string device;
     std::string state; ///< "idle", "connecting", "connected", "disconnected", "stopped".
     error_info last_error;
-    std::uint64_t sessions = 0; ///< Connections made so far.
+    std::uint64_t sessions = 0;  ///< Connections made so far.
+    std::uint64_t idle_ends = 0; ///< Of these, ended by the idle limit.
+    std::uint8_t port = 1;
+    std::uint32_t gid_index = 0; ///< The one in use, or chosen last.
+    mtu path_mtu = mtu::b4096;   ///< As set for the connection; so are the next three.
+    rnr_timer min_rnr_timer{};
+    std::uint8_t rnr_retry = 0;
+    std::uint8_t retry_count = 0;
 
     std::uint32_t slots_posted = 0;      ///< 0 means that the sender is being held (RNR).
     std::uint32_t slots_lent = 0;        ///< In views and with the user.

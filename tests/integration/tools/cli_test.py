@@ -16,56 +16,14 @@ import time
 import unittest
 import urllib.request
 
-ROCIO = None
+import rocio_process
+from rocio_process import DEADLINE, Process, address_pair, last_json, run
+
 COUNT = 1
-DEADLINE = 60  # of any one command; the sanitizers and a busy machine are slow
 FIFTEEN = """fpga_ip fpga_gid host_qpn host_gid host_ip mr_addr mr_rkey rx_frame_count rx_byte_count max_payload
 rx_queue_depth host_rq_psn host_sq_psn fpga_qpn fpga_lkey""".split()
 SUMMARY = """frames bytes seconds frames_per_second bytes_per_second lost duplicated corrupt rnr_naks retransmits
 device""".split()
-
-
-def address_pair():
-    """Two loopback addresses of this test's own."""
-    a, b = random.randint(80, 99), random.randint(1, 254)
-    return f"soft:127.{a}.{b}.1", f"soft:127.{a}.{b}.2"
-
-
-def run(*args, **options):
-    return subprocess.run([ROCIO, *args], capture_output=True, text=True, timeout=DEADLINE, **options)
-
-
-def last_json(text):
-    return json.loads(text.strip().splitlines()[-1])
-
-
-class Process:
-    """A rocio process whose standard error is read line by line."""
-
-    def __init__(self, *args):
-        self.process = subprocess.Popen([ROCIO, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.seen = []
-
-    def wait_for(self, pattern):
-        for line in self.process.stderr:
-            self.seen.append(line)
-            found = re.search(pattern, line)
-            if found:
-                return found
-        raise AssertionError(f"never said {pattern!r}; said: {''.join(self.seen)}")
-
-    def finish(self):
-        out, err = self.process.communicate(timeout=DEADLINE)
-        self.seen.append(err)
-        return self.process.returncode, out, "".join(self.seen)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
 
 
 def receiver(device, *args):
@@ -315,7 +273,7 @@ class Calls(unittest.TestCase):
 
     def call(self, *args):
         ours, theirs = address_pair()
-        with subprocess.Popen([ROCIO, "serve", "--device", ours, "--listen", "127.0.0.1:0", "--json"],
+        with subprocess.Popen([rocio_process.program, "serve", "--device", ours, "--listen", "127.0.0.1:0", "--json"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serve:
             try:
                 ready = re.fullmatch(r"CPU_ROCE_DAEMON_READY port=(\d+) roce_ip=(\S+)\n", serve.stdout.readline())
@@ -557,9 +515,5 @@ class Help(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    ROCIO = sys.argv.pop(1)
-    if "--count" in sys.argv:
-        at = sys.argv.index("--count")
-        COUNT = int(sys.argv[at + 1])
-        del sys.argv[at:at + 2]
+    COUNT = rocio_process.main(sys.argv)
     unittest.main(verbosity=2)

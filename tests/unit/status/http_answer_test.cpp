@@ -66,7 +66,7 @@ TEST_F(http_answer_for, anything_else_is_404_with_the_paths_there_are) {
     EXPECT_EQ(body_of(get("/none?x=1")).at("path"), "/none");
     EXPECT_EQ(body_of(get("/none")).at("paths"),
               (json::array{"/status", "/healthz", "/status/process", "/status/engines", "/status/devices",
-                           "/status/streams"}));
+                           "/status/streams", "/status/fpgas"}));
 }
 
 TEST_F(http_answer_for, a_path_of_any_bytes_is_valid_json) {

@@ -59,7 +59,8 @@ receive_server_snapshot connected_stream() {
 
 TEST(status_json, of_nothing_has_every_part_all_the_same) {
     const auto document = through_text(to_json(status_snapshot{}));
-    EXPECT_THAT(keys_of(document), ElementsAre("process", "engines", "devices", "streams"));
+    EXPECT_THAT(keys_of(document), ElementsAre("process", "engines", "devices", "streams", "fpgas"));
+    EXPECT_TRUE(document.at("fpgas").as_array().empty());
     EXPECT_TRUE(document.at("engines").as_array().empty());
     EXPECT_TRUE(document.at("devices").as_array().empty());
     EXPECT_TRUE(document.at("streams").as_array().empty());
@@ -230,6 +231,52 @@ TEST(status_json, takes_names_with_quotes_newlines_and_bytes_that_are_not_text) 
     EXPECT_EQ(document.at("streams").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
     EXPECT_EQ(document.at("devices").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
     EXPECT_EQ(document.at("devices").at(0).at("counters").at("drops").at("\xEF\xBF\xBD"), 1);
+}
+
+TEST(status_json, of_a_slac_board_tells_its_session_with_the_time_of_the_last_error) {
+    fpga_session_snapshot board{"camera", "10.0.0.2", "10.0.0.2:8192 by srp-udp", 3, {}};
+    fpga::slac_engine_snapshot session;
+    session.state = "failed";
+    session.stage = "QP RTR";
+    session.fpga_qpn = 0x10203;
+    session.lkey = 0x11112222;
+    session.last_error = {errc::refused_by_peer, "QP RTR was refused"};
+    session.last_error_time = std::chrono::system_clock::time_point(std::chrono::seconds(1700000000));
+    board.session = session;
+    const auto j = through_text(to_json(board));
+    EXPECT_EQ(j.at("name"), "camera");
+    EXPECT_EQ(j.at("registers"), "10.0.0.2:8192 by srp-udp");
+    EXPECT_EQ(j.at("attempts"), 3);
+    const auto& s = j.at("session").as_object();
+    EXPECT_EQ(s.at("kind"), "slac");
+    EXPECT_EQ(s.at("state"), "failed");
+    EXPECT_EQ(s.at("stage"), "QP RTR");
+    EXPECT_EQ(s.at("fpga_qpn"), 0x10203);
+    EXPECT_EQ(s.at("lkey"), "0x11112222");
+    EXPECT_EQ(s.at("last_error").at("text"), "QP RTR was refused");
+    EXPECT_EQ(s.at("last_error_unix_time").to_number<double>(), 1.7e9);
+}
+
+TEST(status_json, of_a_board_without_an_error_has_null_for_it_and_its_time) {
+    const auto j = to_json(fpga_session_snapshot{});
+    EXPECT_TRUE(j.at("session").at("last_error").is_null());
+    EXPECT_TRUE(j.at("session").at("last_error_unix_time").is_null());
+    EXPECT_TRUE(j.at("session").at("last_warning").is_null());
+}
+
+TEST(status_json, of_an_hsb_board_tells_its_version_and_pages) {
+    fpga_session_snapshot board;
+    fpga::hsb_channel_snapshot session;
+    session.state = "streaming";
+    session.ip_version = 0x2603;
+    session.pages = 4;
+    session.failures = past_double;
+    board.session = session;
+    const auto j = through_text(to_json(board));
+    EXPECT_EQ(j.at("session").at("kind"), "hsb");
+    EXPECT_EQ(j.at("session").at("ip_version"), "0x2603");
+    EXPECT_EQ(j.at("session").at("pages"), 4);
+    EXPECT_EQ(j.at("session").at("failures"), past_double);
 }
 
 TEST(status_json, keeps_the_streams_in_their_order) {

@@ -8,6 +8,8 @@
 #include <rocio/stream/receive_server_config.hpp>
 #include <rocio/stream/receive_server_snapshot.hpp>
 
+#include <boost/asio/steady_timer.hpp>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -77,6 +79,8 @@ class receive_core final : public completion_sink,
             for (auto* view : list) function(*view);
         }
     }
+    void watch_for_silence();
+    void on_silence_due(std::uint64_t session);
     std::string stalled_by() const;
     local_parameters local() const;
 
@@ -101,7 +105,9 @@ class receive_core final : public completion_sink,
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};
     std::optional<peer_parameters> peer_;
-    std::uint64_t frames_ = 0, bytes_ = 0, sessions_ = 0;
+    std::uint64_t frames_ = 0, bytes_ = 0, sessions_ = 0, idle_ends_ = 0;
+    std::optional<asio::steady_timer> silence_; ///< Used under the engine's lock.
+    std::uint64_t frames_at_last_look_ = 0;
     std::uint64_t unclaimed_ = 0, without_immediate_ = 0, bad_length_ = 0, unexpected_opcode_ = 0;
     device_queue_pair_counters earlier_sessions_{};
     bool has_counters_ = false;

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <rocio/device/device_queue_pair.hpp>
+#include <rocio/types/error.hpp>
+#include <rocio/types/parameters.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace rocio {
+
+/// A sensor receiver as the status shows it; a value. Counters are those of all connections since it was
+/// made.
+struct sensor_receiver_snapshot {
+    std::string name;
+    std::string device;
+    std::string policy; ///< "every", "latest".
+    std::string state;  ///< "new", "ready", "connecting", "connected", "disconnected", "stopped".
+    std::uint32_t frame_size = 0, page_size = 0, pages = 0;
+    local_parameters local{};
+    std::optional<peer_parameters> peer{};
+    error_info last_error{};
+
+    std::uint32_t receives_posted = 0;
+    std::uint32_t queued = 0;      ///< Frames that wait to be taken.
+    std::uint32_t held = 0;        ///< Pages with a frame that somebody holds.
+    std::uint64_t frames = 0;      ///< Arrived whole, as far as their metadata tell.
+    std::uint64_t bytes = 0;       ///< Of data in them.
+    std::uint64_t delivered = 0;   ///< Given out.
+    std::uint64_t skipped = 0;     ///< Not given out because a newer one was there (policy latest).
+    std::uint64_t dropped = 0;     ///< Not given out because their page was written again.
+    std::uint64_t overwritten = 0; ///< Pages written again while somebody held their frame.
+    std::uint64_t lost = 0;        ///< Frame numbers of which nothing arrived.
+    std::uint64_t ended_early = 0; ///< Frames that the sensor ended before the byte count.
+    std::uint64_t renumbered = 0;  ///< Times the frame numbers jumped back: the board counts anew.
+    std::uint64_t bad_page = 0;    ///< Immediates that name a page beyond ours.
+    std::uint64_t unexpected = 0;  ///< Completions of another kind than frames bring.
+    std::uint64_t receive_errors = 0;
+    std::uint32_t last_frame_number = 0;
+    /// What the device noticed of lost packets; absent where it does not count. A lost data packet leaves a
+    /// hole in its frame that only psns_missed (and the CRC in the metadata) tells.
+    std::optional<device_queue_pair_counters> device_counters{};
+};
+
+} // namespace rocio
