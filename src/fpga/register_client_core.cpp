@@ -168,7 +168,7 @@ error_info register_client_core::outcome(const transaction& t) const {
 }
 
 /// Notes the sentence for an error.
-error_code register_client_core::fail(const register_access& access, error_info why) {
+error_code register_client_core::fail(const register_access& access, const error_info& why) {
     if (!why) return {};
     failures_.fetch_add(1, std::memory_order_relaxed);
     auto text = describe(access) + transport_->peer() + ": " + why.message();

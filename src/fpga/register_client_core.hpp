@@ -56,7 +56,7 @@ class register_client_core final : public std::enable_shared_from_this<register_
     std::uint32_t free_id();
     bool over(const transaction& t) const noexcept;
     error_info outcome(const transaction& t) const;
-    error_code fail(const register_access& access, error_info why);
+    error_code fail(const register_access& access, const error_info& why);
 
     async::control_strand strand_;
     std::unique_ptr<register_protocol> protocol_;

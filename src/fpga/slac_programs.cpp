@@ -9,7 +9,6 @@ namespace rocio::fpga {
 
 namespace {
 
-using detail::script_task;
 using detail::slac_script;
 using kind = slac_session::open_request;
 
@@ -89,20 +88,20 @@ class setup_script final : public slac_script {
         const auto qpn = *session_->qpn;
         const auto path_mtu = code(transport_.path_mtu);
         auto init = slac_modify_qp(qpn, slac_qp_state::init, slac_qp_mask::to_init, path_mtu);
-        e = co_await transition("QP INIT", std::move(init), std::nullopt);
+        e = co_await transition("QP INIT", init, std::nullopt);
         if (e) co_return e;
         auto rtr = slac_modify_qp(qpn, slac_qp_state::rtr, slac_qp_mask::to_rtr, path_mtu);
         rtr.attributes.dqpn = host_.qpn;
         rtr.attributes.rq_psn = host_.fpga_rq_psn;
         rtr.attributes.min_rnr_timer = transport_.min_rnr_timer.code();
-        e = co_await transition("QP RTR", std::move(rtr), slac_qp_state::init);
+        e = co_await transition("QP RTR", rtr, slac_qp_state::init);
         if (e) co_return e;
         auto rts = slac_modify_qp(qpn, slac_qp_state::rts, slac_qp_mask::to_rts, path_mtu);
         rts.attributes.sq_psn = host_.fpga_sq_psn;
         rts.attributes.min_rnr_timer = transport_.min_rnr_timer.code();
         rts.attributes.rnr_retry = transport_.rnr_retry;
         rts.attributes.retry_count = transport_.retry_count;
-        e = co_await transition("QP RTS", std::move(rts), slac_qp_state::rtr);
+        e = co_await transition("QP RTS", rts, slac_qp_state::rtr);
         co_return e;
     }
 
@@ -166,7 +165,7 @@ class setup_script final : public slac_script {
 
     task transition(std::string stage, slac_qp_request what, std::optional<std::uint32_t> before) {
         const auto wanted = low(what.attributes.state);
-        query q{stage, std::move(what), config_.request_deadline, kind::other, before};
+        query q{stage, what, config_.request_deadline, kind::other, before};
         auto r = co_await ask(std::move(q));
         if (r.error) co_return std::move(r.error);
         settle();

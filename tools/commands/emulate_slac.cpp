@@ -21,6 +21,9 @@ namespace {
 
 namespace asio = boost::asio;
 
+/// The shipped firmware's: imm[7:0] is fixed.
+constexpr std::uint8_t firmware_channel = 1;
+
 fpga::slac_board_config board_config(const slac_emulator_options& o) {
     fpga::slac_board_config c;
     c.prbs_present = !o.no_prbs_source;
@@ -43,7 +46,9 @@ class emulated_board {
   public:
     emulated_board(asio::io_context& context, const slac_emulator_options& o,
                    const std::shared_ptr<device>& dev)
-        : file_(o.frames.empty() ? nullptr : std::make_shared<file_source>(context, o.frames, o.payload)),
+        : file_(o.frames.empty()
+                    ? nullptr
+                    : std::make_shared<file_source>(context, o.frames, o.payload, firmware_channel)),
           sender_(context, sender_config(o, dev, file_)),
           board_(sender_, board_config(o)),
           place_(parse_register_place(o.bus, o.registers, address_of(*dev))),

@@ -38,6 +38,7 @@ struct recv_options : receive_options {
     slac_options slac{};
     recv_hsb_options hsb{};
     bool reconnect = false;
+    bool prbs_width_given = false;
     std::optional<std::uint64_t> sessions{};
 
     bool by_hand() const noexcept { return connect == connection_kind::fixed; }
@@ -108,7 +109,12 @@ void add_boards(receivers& streams, boards& sources, const recv_options& o, asio
         if (o.fpga_ips.size() > 1) one.name += "-" + std::to_string(n);
         auto config = receiver_config(one, dev);
         config.server.fpga_ip = o.fpga_ips[n];
-        const auto board = slac_config(o, n);
+        auto board = slac_config(o, n);
+        // Told during the bring-up, when the receiver has long been made.
+        if (!o.prbs_width_given)
+            board.word_bits = [&streams, n](std::uint32_t bits) {
+                streams[n]->expect_prbs_words_of(bits / 8);
+            };
         // The board's counter wraps where we tell it to, by default at the number of slots.
         config.verify.counter_period = board.engine.counter_wrap.value_or(o.depth);
         auto source = std::make_unique<slac_source>(context, board);
@@ -294,6 +300,7 @@ void add_recv(CLI::App& app, int& status) {
     sensor_only->take_new();
     command->callback([o, listen, peer, command, sensor_only, &status] {
         o->hand.refuse_unless(o->by_hand());
+        o->prbs_width_given = command->count("--prbs-width") > 0;
         if (o->fpga != fpga_kind::slac) o->slac.refuse_given("--fpga slac");
         if (o->fpga != fpga_kind::hsb) sensor_only->refuse_given("--fpga hsb");
         if (o->fpga == fpga_kind::slac && o->fpga_ips.empty())

@@ -13,17 +13,18 @@ namespace rocio::tools {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& name) {
+[[noreturn]] void fail_to_open(const std::string& name) {
     const error_code ec(errno, boost::system::system_category());
     throw exception({ec, "--frames " + name + ": " + ec.message()});
 }
 
 } // namespace
 
-file_source::file_source(boost::asio::io_context& context, const std::string& file, std::size_t largest_frame)
-    : name_(file), parser_(largest_frame), pipe_(context) {
+file_source::file_source(boost::asio::io_context& context, const std::string& file, std::size_t largest_frame,
+                         std::optional<std::uint8_t> only_channel)
+    : name_(file), only_channel_(only_channel), parser_(largest_frame), pipe_(context) {
     const int fd = file == "-" ? ::dup(STDIN_FILENO) : ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) fail(file);
+    if (fd < 0) fail_to_open(file);
     struct stat kind {};
     if (::fstat(fd, &kind) == 0 && S_ISREG(kind.st_mode)) {
         file_ = fd;
@@ -49,6 +50,13 @@ std::optional<made_frame> file_source::next(std::span<std::byte> slot) {
     if (frames.empty()) return std::nullopt;
     const auto frame = std::move(frames.front());
     frames.pop_front();
+    if (frame.channel != only_channel_.value_or(frame.channel)) {
+        frames.clear();
+        fail({errc::invalid_argument, "a frame is on channel " + std::to_string(frame.channel) +
+                                          ", but this board sends on channel " +
+                                          std::to_string(*only_channel_) + " only"});
+        return std::nullopt;
+    }
     std::copy(frame.payload.begin(), frame.payload.end(), slot.begin());
     if (file_ < 0 && frames.size() < frames_ahead / 2) read_pipe();
     return made_frame{frame.payload.size(), frame.channel};
@@ -76,11 +84,16 @@ void file_source::read_pipe() {
 }
 
 void file_source::take(std::size_t bytes, const error_code& ec) {
-    failure_ = parser_.feed(std::span(buffer_).first(bytes));
-    if (!failure_ && ec == boost::asio::error::eof) failure_ = parser_.finish();
-    if (!failure_ && ec && ec != boost::asio::error::eof) failure_ = {ec, ec.message()};
-    at_end_ = ec || failure_;
-    if (failure_) failure_.text = "--frames " + name_ + ": " + failure_.text;
+    at_end_ = static_cast<bool>(ec);
+    if (auto e = parser_.feed(std::span(buffer_).first(bytes))) return fail(e);
+    if (ec && ec != boost::asio::error::eof) return fail({ec, ec.message()});
+    if (!ec) return;
+    if (auto e = parser_.finish()) fail(e);
+}
+
+void file_source::fail(const error_info& why) {
+    at_end_ = true;
+    failure_ = {why.code, "--frames " + name_ + ": " + why.text};
 }
 
 } // namespace rocio::tools

@@ -54,6 +54,9 @@ class frame_receiver {
     boost::asio::awaitable<error_info> run();
     void stop();
 
+    /// Of the sessions to come.
+    void expect_prbs_words_of(std::size_t bytes) noexcept { config_.verify.prbs_word_bytes = bytes; }
+
     const std::string& name() const noexcept { return config_.server.name; }
     std::string description() const { return peers_->description(); }
     const frame_receiver_counts& counts() const noexcept { return counts_; }

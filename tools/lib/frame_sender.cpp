@@ -51,10 +51,7 @@ asio::awaitable<error_info> frame_sender::run(any_handshake how) {
     if (ec) co_return error_info{ec, pair_.last_error().message()};
     connected_ = true;
     ever_connected_ = true;
-    source_->on_ready([this] {
-        start_due_frames();
-        if (all_sent()) ended_.cancel();
-    });
+    source_->on_ready([this] { start_due_frames(); });
     started_ = steady_clock::now();
     watching_ = true;
     pair_.async_wait_closed([this](const error_code& reason) {
@@ -69,7 +66,7 @@ asio::awaitable<error_info> frame_sender::run(any_handshake how) {
     source_->on_ready({});
     pair_.close();
     // Every handler holds `this`: none may be left behind.
-    while (watching_ || free_slots_.size() != config_.window) co_await next_change();
+    while (watching_ || pacing_ || free_slots_.size() != config_.window) co_await next_change();
     co_return failure_;
 }
 
@@ -117,17 +114,22 @@ std::uint64_t frame_sender::allowed_now() const {
 void frame_sender::send_frames() {
     start_due_frames();
     if (!config_.rate || stopping_ || !connected_) return;
+    pacing_ = true;
     pace_.expires_after(pace_step);
     pace_.async_wait([this](const error_code& ec) {
+        pacing_ = false;
         if (!ec) send_frames();
+        if (!pacing_) ended_.cancel(); // which may wait for this handler
     });
 }
 
 void frame_sender::start_due_frames() {
     const auto allowed = allowed_now();
     while (connected_ && !stopping_ && !paused_ && !free_slots_.empty() && next_frame_ < allowed) {
-        if (!send_one(free_slots_.back())) return;
+        if (!send_one(free_slots_.back())) break;
     }
+    // The source may have come to its end just now, with nothing on its way that would tell later.
+    if (all_sent()) ended_.cancel();
 }
 
 struct frame_sender::completion {

@@ -94,6 +94,7 @@ class frame_sender {
     bool connected_ = false;
     bool ever_connected_ = false;
     bool watching_ = false;
+    bool pacing_ = false; ///< The pace timer's handler is still to come, also after a cancel().
     bool stopping_ = false;
     bool paused_ = false;
 };

@@ -26,7 +26,7 @@ class frame_source {
     virtual std::optional<made_frame> next(std::span<std::byte> slot) = 0;
     virtual bool ended() const = 0;
     /// Calls `ready` whenever there is a frame again after there was none, and at the end.
-    virtual void on_ready(std::function<void()> /*ready*/) {}
+    virtual void on_ready(const std::function<void()>& /*ready*/) {}
 };
 
 /// PRBS frames of one size, without end; the channels in turn.

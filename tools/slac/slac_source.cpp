@@ -1,5 +1,7 @@
 #include "slac/slac_source.hpp"
 
+#include "slac/word_size_program.hpp"
+
 #include <rocio/fpga/udp_engine.hpp>
 
 #include <boost/asio/redirect_error.hpp>
@@ -58,6 +60,11 @@ class slac_source::bring_up {
     auto async_exchange(const local_parameters& local, Token&& token) {
         if (config_.program_udp && local.address.is_v4_mapped()) {
             shown_->engine.before(std::make_shared<fpga::udp_engine_program>(target(local)));
+        }
+        const auto& engine = config_.engine;
+        if (config_.word_bits && engine.prbs_base) {
+            shown_->engine.before(std::make_shared<word_size_program>(
+                *engine.prbs_base + engine.map.prbs_word_size, config_.word_bits));
         }
         return shown_->engine.async_exchange(local, std::forward<Token>(token));
     }

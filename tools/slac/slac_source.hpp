@@ -22,6 +22,8 @@ struct slac_source_config {
     fpga::slac_transport transport{};
     /// Writes the host's address into the FPGA's UDP engine first.
     bool program_udp = true;
+    /// Gets the word of the board's PRBS in bits, at each connection, where there is a prbs_base.
+    std::function<void(std::uint32_t)> word_bits{};
     bool reconnect = false;
     std::chrono::milliseconds first_back_off{200};
     std::chrono::milliseconds longest_back_off{10000};

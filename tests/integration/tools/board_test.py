@@ -178,6 +178,17 @@ class Frames(unittest.TestCase):
         report = self.send(records, "--verify", "counter", "--counter-wrap", "0")
         self.assertEqual(self.counts(report), {"lost": None, "duplicated": None, "corrupt": 0})
 
+    def test_a_sender_with_one_frame_on_its_way_finds_the_end_too(self):
+        ours, theirs = address_pair()
+        recv = Process("recv", "--device", ours, "--listen", "127.0.0.1:0", "--sessions", "1", "--json")
+        with recv, tempfile.NamedTemporaryFile() as file:
+            where = recv.wait_for(r"waiting for a sender at (\S+)").group(1)
+            file.write(b"".join(map(prbs.record, self.frames(32, 10))))
+            file.flush()
+            sent = run("emulate", "--device", theirs, "--peer", where, "--depth", "1", "--frames", file.name)
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            right(self, recv.finish(), 10)
+
     def test_a_file_that_is_none_says_where(self):
         _, theirs = address_pair()
         result = run("emulate", "--device", theirs, "--frames", "/nonexistent")
@@ -212,8 +223,8 @@ class SlacCommands:
         return board
 
     def recv_args(self, ours, theirs, bus="srp-udp", *args):
-        return ["recv", "--device", ours, "--fpga", "slac", "--fpga-ip", address(theirs), "--bus", bus, "--prbs-width",
-                "256", "--prbs-base", "0x160000", "--json", *self.registers(bus, theirs), *args]
+        return ["recv", "--device", ours, "--fpga", "slac", "--fpga-ip", address(theirs), "--bus", bus, "--prbs-base",
+                "0x160000", "--json", *self.registers(bus, theirs), *args]
 
     def recv(self, *args):
         return run(*self.recv_args(*args))
@@ -325,6 +336,20 @@ class Slac(SlacCommands, unittest.TestCase):
             self.assertGreaterEqual(info["oversize"], 0)
             self.finish(board)
 
+    def test_payloads_come_from_a_file_and_on_the_firmwares_channel_only(self):
+        ours, theirs = address_pair()
+        frames = [prbs.frame(i, 128, 256) for i in range(1, 301)]
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b"".join(map(prbs.record, frames)) + prbs.record(frames[0], channel=2))
+            file.flush()
+            with self.board(theirs, "srp-udp", "--frames", file.name) as board:
+                result = self.recv(ours, theirs, "srp-udp", "--count", "300")
+                right(self, (result.returncode, result.stdout, result.stderr), 300)
+                board.process.send_signal(signal.SIGINT)
+                code, _, err = board.finish()
+                self.assertEqual(code, 1)
+                self.assertIn("channel 2", err)
+
     def test_slots_shorter_than_the_boards_frames_are_refused(self):
         ours, theirs = address_pair()
         with self.board(theirs) as board:
@@ -362,8 +387,7 @@ class BoardsCommands(SlacCommands):
         second = f"soft:{address(first)[:-1]}3"
         boards = [self.board(first, "srp-udp", "--poll", "park", "--rate", rate), self.board(second, "srp-udp", "--poll", "park", "--rate", rate)]
         recv = Process("recv", "--device", ours, "--fpga", "slac", "--fpga-ip", address(first), "--fpga-ip",
-                       address(second), "--prbs-width", "256", "--prbs-base", "0x160000", "--json", "--reconnect", "--name",
-                       "camera")
+                       address(second), "--prbs-base", "0x160000", "--json", "--reconnect", "--name", "camera")
         return recv, boards
 
     def frames(self, url):
@@ -444,7 +468,7 @@ class Boards(BoardsCommands, unittest.TestCase):
 class HsbCommands:
     """A sensor bridge and its receiver as commands."""
 
-    def sensors(self, device, *args, rate="1000", announce="off"):
+    def sensors(self, device, *args, rate="100", announce="off"):
         board = Process("emulate", "--profile", "hsb", "--device", device, "--rate", rate, "--announce", announce,
                         "--json", *args)
         board.wait_for("HSB board at ")
@@ -457,8 +481,8 @@ class HsbCommands:
         ours, theirs = address_pair()
         with self.sensors(theirs, *board_args) as board:
             for _ in range(times):
-                result = self.recv_sensor(ours, theirs, "--count", "200")
-                right(self, (result.returncode, result.stdout, result.stderr), 200)
+                result = self.recv_sensor(ours, theirs, "--count", "50")
+                right(self, (result.returncode, result.stdout, result.stderr), 50)
             board.process.send_signal(signal.SIGINT)
             code, out, err = board.finish()
             self.assertEqual(code, 0, err)
