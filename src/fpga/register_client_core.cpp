@@ -131,7 +131,7 @@ async::task<error_code> register_client_core::execute(register_client_core_ptr s
     auto refused = check(access);
     if (self->closed_) refused = {errc::stopped, "the bus was closed"};
     if (op->cancelled()) refused = {asio::error::operation_aborted, "cancelled"};
-    if (refused) co_return self->fail(access, std::move(refused));
+    if (refused) co_return self->fail(access, refused);
     self->requests_.fetch_add(1, std::memory_order_relaxed);
     transaction t(self->strand_, access, *op);
     error_info result;
@@ -143,7 +143,7 @@ async::task<error_code> register_client_core::execute(register_client_core_ptr s
         self->transport_->withdraw(t.id);
     }
     if (self->pending_.empty()) self->transport_->rest();
-    co_return self->fail(access, std::move(result));
+    co_return self->fail(access, result);
 }
 
 async::task<void> register_client_core::exchange(transaction& t) {
