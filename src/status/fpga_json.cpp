@@ -1,3 +1,5 @@
+#include "error_json.hpp"
+
 #include <rocio/status/json_values.hpp>
 #include <rocio/status/status_json.hpp>
 
@@ -8,13 +10,7 @@ namespace rocio {
 namespace {
 
 namespace json = boost::json;
-
-json::value error_json(const error_info& error) {
-    if (!error) return nullptr;
-    return json::object{{"code", error.code.value()},
-                        {"category", error.code.category().name()},
-                        {"text", json_text(error.message())}};
-}
+using detail::error_json;
 
 json::object session_json(const fpga::slac_engine_snapshot& s) {
     json::object result{{"kind", "slac"},

@@ -1,3 +1,5 @@
+#include "error_json.hpp"
+
 #include <rocio/status/json_values.hpp>
 #include <rocio/status/status_json.hpp>
 
@@ -11,6 +13,7 @@ namespace rocio {
 namespace {
 
 namespace json = boost::json;
+using detail::error_json;
 
 std::string_view name_of(gid_type type) {
     switch (type) {
@@ -82,13 +85,6 @@ json::object counters_json(const device_queue_pair_counters& c) {
             {"sequence_naks_received", c.sequence_naks_received},
             {"other_naks_sent", c.other_naks_sent},
             {"other_naks_received", c.other_naks_received}};
-}
-
-json::value error_json(const error_info& error) {
-    if (!error) return nullptr;
-    return json::object{{"code", error.code.value()},
-                        {"category", error.code.category().name()},
-                        {"text", json_text(error.message())}};
 }
 
 json::value text_or_null(std::string_view text) {

@@ -131,7 +131,8 @@ fpga_session_snapshot session_of(const frame_receiver& stream, const slac_source
 /// Runs all streams; the first one that fails ends the others.
 class all_streams {
   public:
-    all_streams(asio::io_context& context, const receivers& streams) : ended_(context), streams_(streams) {}
+    all_streams(asio::io_context& context, const receivers& streams)
+        : ended_(context, std::chrono::steady_clock::time_point::max()), streams_(streams) {}
 
     asio::awaitable<error_info> run() {
         running_ = streams_.size();
@@ -155,7 +156,7 @@ class all_streams {
         if (e && !exception_) exception_ = e;
         if (result && !failure_) failure_ = result;
         if (e || result) stop();
-        if (running_ == 0) ended_.expires_at(std::chrono::steady_clock::time_point::min());
+        if (running_ == 0) ended_.cancel();
     }
 
     asio::steady_timer ended_;
@@ -190,6 +191,7 @@ int receive(const recv_options& o) {
     });
     for (const auto& stream : streams) {
         if (o.brings_up()) say(construction_text(stream->snapshot()));
+        if (o.by_hand()) say("what the other side needs:\n" + connection_info_text(stream->snapshot()));
         say(stream->description() + " on " + dev->name());
     }
 
