@@ -4,7 +4,6 @@
 #include "soft/drop_counters.hpp"
 #include "soft/event_queue.hpp"
 #include "soft/queue_pair_table.hpp"
-#include "soft/relaxed_counter.hpp"
 #include "soft/send_batch.hpp"
 #include "soft/soft_queue_pair.hpp"
 #include "soft/uc_losses.hpp"
@@ -12,6 +11,7 @@
 #include <rocio/device/device.hpp>
 #include <rocio/soft/link.hpp>
 #include <rocio/transport/memory_region_table.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <boost/intrusive/list.hpp>
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "soft/relaxed_counter.hpp"
-
 #include <rocio/device/device_snapshot.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 #include <rocio/wire/packet.hpp>
 
 #include <array>

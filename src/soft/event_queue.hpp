@@ -1,8 +1,7 @@
 #pragma once
 
-#include "soft/relaxed_counter.hpp"
-
 #include <rocio/device/device_event.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "soft/fault_dice.hpp"
-#include "soft/relaxed_counter.hpp"
 
 #include <rocio/soft/fault_link.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
 #include "soft/frame_writer.hpp"
-#include "soft/relaxed_counter.hpp"
 
 #include <rocio/soft/pcap_link.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 #include <rocio/wire/icrc.hpp>
 
 #include <pcap/pcap.h>

@@ -1,6 +1,5 @@
-#include "soft/relaxed_counter.hpp"
-
 #include <rocio/soft/simulated_network.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <deque>
 #include <limits>

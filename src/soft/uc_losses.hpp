@@ -1,9 +1,8 @@
 #pragma once
 
-#include "soft/relaxed_counter.hpp"
-
 #include <rocio/device/device_snapshot.hpp>
 #include <rocio/transport/queue_pair.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <array>
 #include <cstddef>

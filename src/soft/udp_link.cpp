@@ -1,9 +1,9 @@
-#include "soft/relaxed_counter.hpp"
 #include "soft/socket_address.hpp"
 #include "soft/udp_socket.hpp"
 
 #include <rocio/soft/local_address.hpp>
 #include <rocio/soft/udp_link.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,6 +3,7 @@
 #include <rocio/types/gid_table.hpp>
 #include <rocio/types/mtu.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,12 +18,25 @@ struct device_snapshot {
         std::uint64_t value = 0;
     };
 
+    /// What device_limits says.
+    struct limit {
+        std::string name; ///< snake_case: "max_queue_pairs".
+        std::uint64_t value = 0;
+    };
+    struct event {
+        std::chrono::system_clock::time_point time{};
+        std::string text; ///< "port 1: active", "queue pair 17: access error".
+    };
+
     std::string name;
     std::string kind;
     std::string port_state; ///< "active" or "down".
     std::uint32_t active_mtu = 0;
     std::vector<gid_table_entry> gids;
+    std::vector<limit> limits;
     std::vector<counter> counters;
+    std::vector<event> events;       ///< The latest, oldest first; at most 64.
+    std::uint64_t events_so_far = 0; ///< Those that are no longer shown too.
 };
 
 } // namespace rocio

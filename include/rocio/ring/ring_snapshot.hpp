@@ -2,7 +2,9 @@
 
 #include <rocio/device/device_queue_pair.hpp>
 #include <rocio/types/error.hpp>
+#include <rocio/types/latency_histogram.hpp>
 #include <rocio/types/parameters.hpp>
+#include <rocio/types/traffic_rates.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +27,10 @@ struct ring_snapshot {
     std::uint32_t rx_held = 0;      ///< Filled slots that nobody has released.
     std::uint32_t tx_in_flight = 0; ///< Sends the device is not done with.
     std::uint64_t received = 0, sent = 0;
+    std::uint64_t bytes_sent = 0;  ///< Of messages; what arrives says its length itself.
+    traffic_rates receive_rates{}; ///< Filled in by the status room, as the next one.
+    traffic_rates send_rates{};
+    latency_summary held{};          ///< How long filled slots were held until they were released.
     std::uint64_t overwritten = 0;   ///< Messages that came into a slot which was still held.
     std::uint64_t bad_immediate = 0; ///< Immediates that do not fit the peer's layout.
     std::uint64_t unexpected = 0;    ///< Completions of another kind than the ring expects.

@@ -3,6 +3,7 @@
 #include <rocio/device/device_queue_pair.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/parameters.hpp>
+#include <rocio/types/traffic_rates.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,7 @@ struct sensor_receiver_snapshot {
     std::uint32_t held = 0;        ///< Pages with a frame that somebody holds.
     std::uint64_t frames = 0;      ///< Arrived whole, as far as their metadata tell.
     std::uint64_t bytes = 0;       ///< Of data in them.
+    traffic_rates rates{};         ///< Filled in by the status room.
     std::uint64_t delivered = 0;   ///< Given out.
     std::uint64_t skipped = 0;     ///< Not given out because a newer one was there (policy latest).
     std::uint64_t dropped = 0;     ///< Not given out because their page was written again.

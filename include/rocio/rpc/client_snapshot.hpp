@@ -1,6 +1,6 @@
 #pragma once
 
-#include <rocio/rpc/latency_histogram.hpp>
+#include <rocio/types/latency_histogram.hpp>
 
 #include <cstdint>
 

@@ -78,7 +78,7 @@ class dispatcher {
 
     function_table functions_;
     dispatcher_config config_;
-    detail::relaxed_counter requests_, answered_, silent_, bad_magic_, short_slots_, unknown_function_;
+    relaxed_counter requests_, answered_, silent_, bad_magic_, short_slots_, unknown_function_;
 };
 
 } // namespace rocio::rpc

@@ -4,8 +4,11 @@
 #include <rocio/types/error.hpp>
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/rnr_timer.hpp>
+#include <rocio/types/traffic_rates.hpp>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,9 +47,11 @@ struct receive_server_snapshot {
     std::uint8_t rnr_retry = 0;
     std::uint8_t retry_count = 0;
 
-    std::uint32_t slots_posted = 0;      ///< 0 means that the sender is being held (RNR).
-    std::uint32_t slots_lent = 0;        ///< In views and with the user.
-    std::uint32_t slots_free = 0;        ///< Waiting to be posted.
+    std::uint32_t slots_posted = 0;           ///< 0 means that the sender is being held (RNR).
+    std::uint32_t slots_lent = 0;             ///< In views and with the user.
+    std::uint32_t slots_free = 0;             ///< Waiting to be posted.
+    std::chrono::nanoseconds oldest_lease{0}; ///< How long the slot that is lent for longest has been lent.
+    traffic_rates rates{};                    ///< Filled in by the status room.
     std::string stalled_by;              ///< The view that holds the slots while none is posted; else "".
     std::uint64_t unclaimed = 0;         ///< Frames that no view took.
     std::uint64_t without_immediate = 0; ///< Messages refused: no immediate.
@@ -60,6 +65,16 @@ struct receive_server_snapshot {
         std::uint32_t queued = 0;
     };
     std::vector<view> views;
+
+    struct channel {
+        std::uint8_t number = 0; ///< Bits 7:0 of the immediate.
+        std::uint64_t frames = 0, bytes = 0;
+        /// Frames missing in the sequence of counters (bits 31:8 of the immediate); absent unless the
+        /// configuration says where the counter wraps.
+        std::optional<std::uint64_t> gaps{};
+        traffic_rates rates{}; ///< Filled in by the status room.
+    };
+    std::vector<channel> channels; ///< Those on which something arrived, in order.
 
     bool has_counters = false;
     device_queue_pair_counters counters{}; ///< Of all sessions.

@@ -3,10 +3,10 @@
 #include <rocio/rpc/function_id.hpp>
 #include <rocio/rpc/function_snapshot.hpp>
 #include <rocio/rpc/handler_schema.hpp>
-#include <rocio/rpc/latency_histogram.hpp>
 #include <rocio/rpc/request_header.hpp>
 #include <rocio/rpc/response_header.hpp>
 #include <rocio/rpc/rpc_error.hpp>
+#include <rocio/types/latency_histogram.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 

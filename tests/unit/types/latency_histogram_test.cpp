@@ -1,4 +1,4 @@
-#include <rocio/rpc/latency_histogram.hpp>
+#include <rocio/types/latency_histogram.hpp>
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace rocio::rpc {
+namespace rocio {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -145,4 +145,4 @@ TEST(latency_histogram_test, is_read_while_it_counts) {
 }
 
 } // namespace
-} // namespace rocio::rpc
+} // namespace rocio

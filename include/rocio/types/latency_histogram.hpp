@@ -1,21 +1,27 @@
 #pragma once
 
-#include <rocio/rpc/detail/relaxed_counter.hpp>
+#include <rocio/types/relaxed_counter.hpp>
 
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 
-namespace rocio::rpc {
+namespace rocio {
 
 /// A histogram in numbers. All zero when nothing was recorded.
 struct latency_summary {
+    /// Durations of 2^40 ns and more are counted with the longest below.
+    static constexpr std::size_t powers = 41;
+
     std::uint64_t count = 0;
     std::chrono::nanoseconds p50{};
     std::chrono::nanoseconds p99{};
     std::chrono::nanoseconds p999{}; ///< 99.9 %.
     std::chrono::nanoseconds max{};  ///< Exact.
+    std::chrono::nanoseconds sum{};  ///< Exact.
+    /// [n]: durations below 2^n ns and not below half of that; [0]: those of 0 ns.
+    std::array<std::uint64_t, powers> per_power{};
 };
 
 /// Counts durations in log-linear buckets: 32 per power of two, so a quantile is at most 1/32 (3.2 %) above
@@ -46,8 +52,9 @@ class latency_histogram {
     static constexpr std::size_t buckets = (value_bits - step_bits + 1) << step_bits;
 
   private:
-    std::array<detail::relaxed_counter, buckets> counts_{};
-    detail::relaxed_counter max_;
+    std::array<relaxed_counter, buckets> counts_{};
+    relaxed_counter max_;
+    relaxed_counter sum_;
 };
 
-} // namespace rocio::rpc
+} // namespace rocio

@@ -1,10 +1,10 @@
-#include <rocio/rpc/latency_histogram.hpp>
+#include <rocio/types/latency_histogram.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace rocio::rpc {
+namespace rocio {
 
 namespace {
 
@@ -29,6 +29,7 @@ std::uint64_t latency_histogram::bucket_end(std::size_t bucket) noexcept {
 void latency_histogram::record(std::chrono::nanoseconds duration) noexcept {
     const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
     max_.raise_to(ns);
+    sum_.add(ns);
     counts_[bucket_of(ns)].add();
 }
 
@@ -54,7 +55,11 @@ std::chrono::nanoseconds latency_histogram::quantile(double part) const noexcept
 }
 
 latency_summary latency_histogram::summary() const noexcept {
-    return {count(), quantile(0.5), quantile(0.99), quantile(0.999), max()};
+    latency_summary s{count(), quantile(0.5), quantile(0.99), quantile(0.999), max()};
+    s.sum = std::chrono::nanoseconds(static_cast<std::int64_t>(sum_.value()));
+    for (std::size_t i = 0; i < buckets; ++i)
+        s.per_power[static_cast<std::size_t>(std::bit_width(bucket_end(i)))] += counts_[i].value();
+    return s;
 }
 
-} // namespace rocio::rpc
+} // namespace rocio
