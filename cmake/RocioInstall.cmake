@@ -15,7 +15,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/README.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL
-  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png")
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.png" PATTERN "*.json" PATTERN "*.yml")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/packaging/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/packaging OPTIONAL
+  FILES_MATCHING PATTERN "*.service")
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/rocio-config.cmake.in
   ${PROJECT_BINARY_DIR}/rocio-config.cmake INSTALL_DESTINATION ${ROCIO_CMAKE_DIR})
@@ -25,7 +27,7 @@ install(FILES ${PROJECT_BINARY_DIR}/rocio-config.cmake ${PROJECT_BINARY_DIR}/roc
   DESTINATION ${ROCIO_CMAKE_DIR})
 
 # An archive must stand before those it needs.
-set(ROCIO_PC_REQUIRES "libisal, libpcap")
+set(ROCIO_PC_REQUIRES "libisal, libpcap, prometheus-cpp-core, zlib")
 if(ROCIO_VERBS)
   string(APPEND ROCIO_PC_REQUIRES ", libibverbs, librdmacm")
 endif()

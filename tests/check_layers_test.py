@@ -218,6 +218,7 @@ class OutsideLibraries(TreeTest):
         ("src/fpga", "zmq.hpp"),
         ("tools", "CLI/CLI.hpp"),
         ("tools", "spdlog/spdlog.h"),
+        ("examples", "spdlog/spdlog.h"),
         ("tests/unit/io", "gtest/gtest.h"),
         ("tests/unit/soft", "sys/socket.h"),
         ("src/device", "boost/system/error_code.hpp"),
@@ -247,7 +248,9 @@ class OutsideLibraries(TreeTest):
         ("src/stream", "prometheus/registry.h", "prometheus-cpp only in status"),
         ("src/connect", "zmq.h", "libzmq only in fpga"),
         ("src/open", "CLI/CLI.hpp", "CLI11 only in tools"),
-        ("examples", "spdlog/spdlog.h", "spdlog only in tools"),
+        ("src/stream", "spdlog/spdlog.h", "spdlog only in tools"),
+        ("include/rocio/types", "spdlog/logger.h", "spdlog only in tools"),
+        ("include/rocio", "spdlog/spdlog.h", "spdlog only in tools"),
         ("src/io", "gtest/gtest_prod.h", "GoogleTest only in tests"),
     )
 
@@ -268,6 +271,20 @@ class OutsideLibraries(TreeTest):
         self.add("include/rocio/verbs/native.hpp", "#include <infiniband/verbs.h>")
         self.expect_clean()
 
+    def test_the_spdlog_adapter_is_one_public_header(self):
+        self.add("include/rocio/spdlog_sink.hpp", "#include <spdlog/logger.h>")
+        self.add("tools/lib/x.cpp", "#include <rocio/spdlog_sink.hpp>")
+        self.add("examples/01_x.cpp", "#include <rocio/spdlog_sink.hpp>")
+        self.expect_clean()
+
+    def test_no_room_includes_the_spdlog_adapter(self):
+        self.add("include/rocio/spdlog_sink.hpp", "#include <spdlog/logger.h>")
+        for name in ("src/capi/x.cpp", "include/rocio/all.hpp"):
+            with self.subTest(name=name):
+                self.add(name, "#include <rocio/spdlog_sink.hpp>")
+                self.expect_breach("may not include <rocio/spdlog_sink.hpp>: it needs spdlog")
+                (self.root / name).unlink()
+
 
 class Tokens(TreeTest):
     REFUSED = (
@@ -280,6 +297,14 @@ class Tokens(TreeTest):
         ("src/transport/x.cpp", "std::random_device seed;", "draws random numbers"),
         ("src/transport/x.cpp", "std::cerr << 1;", "logs"),
         ("src/wire/x.cpp", "printf(text);", "logs"),
+        ("src/stream/x.cpp", "std::cout << 1;", "prints"),
+        ("src/io/x.cpp", "std::clog << 1;", "prints"),
+        ("include/rocio/status/x.hpp", "#include <iostream>", "prints"),
+        ("src/connect/x.cpp", 'std::fprintf(stderr, "x");', "prints"),
+        ("src/soft/x.cpp", 'std::printf("x");', "prints"),
+        ("src/verbs/x.cpp", 'perror("x");', "prints"),
+        ("src/fpga/x.cpp", 'write(STDERR_FILENO, "x", 1);', "prints"),
+        ("src/open/x.cpp", "syslog(LOG_ERR, text);", "prints"),
         ("src/transport/x.cpp", "#include <mutex>", "uses threads"),
         ("src/wire/x.cpp", "#include <chrono>", "knows no time"),
         ("include/rocio/wire/x.hpp", "#include <vector>", "allocates nothing"),
@@ -296,10 +321,21 @@ class Tokens(TreeTest):
     def test_a_thread_of_its_own_belongs_to_busy_poll_files(self):
         self.add("include/rocio/io/busy_poll_thread.hpp", "std::thread thread_;")
         self.add("src/io/busy_poll_thread.cpp", "pthread_setname_np(t, name);")
+        self.add("src/io/thread_clock.cpp", "pthread_getcpuclockid(pthread_self(), &id);")
         self.expect_clean()
 
     def test_a_tool_may_pin_the_thread_it_runs_on(self):
         self.add("tools/commands/x.cpp", "#include <pthread.h>", "pthread_setaffinity_np(pthread_self(), n, &set);")
+        self.expect_clean()
+
+    def test_writing_into_a_string_prints_nothing(self):
+        self.add("src/types/x.cpp", "std::snprintf(text, sizeof text, format);", "std::ostringstream out;")
+        self.expect_clean()
+
+    def test_the_c_interface_tools_examples_and_tests_may_print(self):
+        self.add("src/capi/x.cpp", 'std::fprintf(stderr, "x");')
+        for name in ("tools/commands/x.cpp", "examples/01_x.cpp", "tests/unit/io/x_test.cpp"):
+            self.add(name, "#include <iostream>", "std::cout << 1;")
         self.expect_clean()
 
     def test_naming_the_calling_thread_is_no_thread(self):

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibverbs rdma-providers spdlog cli11
-    libpcap libzmq)
+    libpcap libzmq prometheus-cpp zlib)
 # tests/vm: a guest with the kernel's RDMA stack (x86-64 only).
 ROCIO_GUEST_NEEDS=()
 if [[ $(uname -m) == x86_64 ]]; then
@@ -10,7 +10,8 @@ if [[ $(uname -m) == x86_64 ]]; then
 fi
 # shellcheck disable=SC2034 # for tools/check
 ROCIO_TEST_NEEDS=("${ROCIO_BUILD_NEEDS[@]}" gtest gmock benchmark ccache clang clang-tidy clang-format fuzzer
-    valgrind git curl jq python3 tshark "${ROCIO_GUEST_NEEDS[@]}")
+    valgrind git curl jq python3 python3-jsonschema promtool doxygen systemd-analyze tshark chromium
+    fonts-dejavu-core nodejs npm "${ROCIO_GUEST_NEEDS[@]}")
 
 rocio_has_command() { command -v "$1" >/dev/null 2>&1; }
 rocio_has_module() { rocio_has_command pkg-config && pkg-config --exists "$1"; }
@@ -54,6 +55,8 @@ rocio_has() {
     cli11) rocio_has_header CLI/CLI.hpp ;;
     libpcap) rocio_has_module libpcap ;;
     libzmq) rocio_has_module libzmq ;;
+    prometheus-cpp) rocio_has_module prometheus-cpp-core ;;
+    zlib) rocio_has_module zlib ;;
     gtest) rocio_has_module gtest ;;
     gmock) rocio_has_module gmock ;;
     benchmark) rocio_has_module benchmark ;;
@@ -66,6 +69,10 @@ rocio_has() {
     rdmacm-utils) rocio_has_command rping ;;
     perftest) rocio_has_command ib_send_lat ;;
     rxe-provider) compgen -G '/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav*.so' >/dev/null ;;
+    python3-jsonschema) /usr/bin/python3 -c "import jsonschema" 2>/dev/null ;;
+    chromium) rocio_has_command chromium || rocio_has_command chromium-browser || rocio_has_command google-chrome ;;
+    fonts-dejavu-core) [[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]] ;;
+    nodejs) rocio_has_command node ;;
     fuzzer) compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null ;;
     *) rocio_has_command "$1" ;;
     esac
@@ -84,11 +91,16 @@ rocio_package_of() { # NEED, with boost_version in scope
     cli11) echo libcli11-dev ;;
     libpcap) echo libpcap-dev ;;
     libzmq) echo libzmq3-dev ;;
+    prometheus-cpp) echo prometheus-cpp-dev ;;
+    zlib) echo zlib1g-dev ;;
     gtest) echo libgtest-dev ;;
     gmock) echo libgmock-dev ;;
     benchmark) echo libbenchmark-dev ;;
     rxe-provider) echo ibverbs-providers ;;
     fuzzer) echo libclang-rt-14-dev ;;
+    systemd-analyze) echo systemd ;;
+    # Where systemd runs the package also starts a server on port 9090: systemctl disable --now prometheus
+    promtool) echo prometheus ;;
     *) echo "$1" ;;
     esac
 }

@@ -27,6 +27,8 @@ cm_acceptor_core::cm_acceptor_core(const asio::any_io_executor& executor, const 
     const auto backlog = static_cast<int>(std::min(config_.max_waiting, most_backlog));
     throw_if(channel_->manager().listen(to_cm(config_.endpoint), backlog, id_));
     local_ = to_asio(channel_->manager().local_endpoint(id_));
+    if (!config_.handshake.handshakes) config_.handshake.handshakes = std::make_shared<handshake_log>();
+    config_.handshake.handshakes->identify("rdma_cm", to_text(local_));
 }
 
 cm_acceptor_core::~cm_acceptor_core() {
@@ -206,6 +208,10 @@ asio::ip::tcp::endpoint local_endpoint_of(const cm_acceptor_ptr& acceptor) {
 
 cm_acceptor_snapshot snapshot_of(const cm_acceptor_ptr& acceptor) {
     return acceptor->snapshot();
+}
+
+handshake_snapshot handshake_of(const cm_acceptor_ptr& acceptor) {
+    return acceptor->handshake();
 }
 
 } // namespace rocio::detail

@@ -30,6 +30,7 @@ class cm_acceptor_core final : public std::enable_shared_from_this<cm_acceptor_c
     const control_strand& strand() const noexcept { return channel_->strand(); }
     const asio::ip::tcp::endpoint& local_endpoint() const noexcept { return local_; }
     cm_acceptor_snapshot snapshot() const;
+    handshake_snapshot handshake() const { return config_.handshake.handshakes->snapshot(); }
     /// Nobody else uses the channel, so its ids may be destroyed on any thread.
     bool is_alone() const noexcept { return is_last_owner(channel_); }
 

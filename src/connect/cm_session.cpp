@@ -24,7 +24,7 @@ bool same_family(const gid& a, const gid& b) noexcept {
 } // namespace
 
 cm_session::cm_session(std::shared_ptr<cm_channel> channel, const cm_endpoint& peer, const cm_config& config)
-    : handshake_session(channel->strand()),
+    : handshake_session(channel->strand(), config.handshakes),
       channel_(std::move(channel)),
       alarm_(strand_),
       peer_(peer),
@@ -39,6 +39,7 @@ cm_session::cm_session(std::shared_ptr<cm_channel> channel, const cm_event& requ
     request_ = request.data;
     peer_ = channel_->manager().peer_endpoint(id_);
     keep_private_data(request.data);
+    attempt_.begin(peer_text());
 }
 
 cm_session::~cm_session() {
@@ -181,6 +182,12 @@ error_info cm_session::learn(const cm_private_data& data, peer_parameters& out) 
     return validate(out);
 }
 
+void cm_session::begin_attempt() {
+    if (!connecting_) return;
+    if (const auto& log = attempt_.log()) log->identify("rdma_cm", peer_text());
+    attempt_.begin(peer_text());
+}
+
 task<error_info> cm_session::ask(const operation& op) {
     auto& manager = channel_->manager();
     cm_endpoint from;
@@ -233,6 +240,7 @@ task<cm_session::exchange_result> cm_session::exchange(cm_session_ptr self, oper
     const occupancy here(*self, *op);
     const cm_channel::attendance listening(self->channel_);
     self->exchanged_ = true;
+    self->begin_attempt();
     self->stage_ = first;
     self->all_until_ = steady_clock::now() + self->config_.total_deadline;
     self->ours_ = local;
@@ -269,6 +277,7 @@ task<cm_session::step_result> cm_session::ready(cm_session_ptr self, operation_p
     }
     if (e) co_return step_result{self->remember(e).code};
     self->stage_ = cm_stage::established;
+    self->attempt_.established();
     co_return step_result{error_code()};
 }
 

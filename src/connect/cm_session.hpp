@@ -56,6 +56,7 @@ class cm_session final : public handshake_session<cm_session>, public cm_event_t
     };
 
     step begin(cm_stage stage, const char* waits_for, const char* name, std::chrono::milliseconds limit);
+    void begin_attempt();
     std::string peer_text() const;
     /// Waits for the event that `s` wants; then `event` holds it.
     task<error_info> wait(step s, const operation& op, cm_event& event);

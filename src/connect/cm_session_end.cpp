@@ -60,6 +60,7 @@ task<cm_session::step_result> cm_session::release(cm_session_ptr self) {
 }
 
 void cm_session::turn_away(const rendezvous::refusal& why) {
+    attempt_.failed({rendezvous::error_of(why.reason), why.text});
     if (id_ == cm_id::none) return;
     // A peer that is gone already makes this fail, and then nothing is owed to it.
     (void)channel_->manager().reject(id_, cm_greeting::encode(why));

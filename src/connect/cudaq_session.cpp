@@ -26,7 +26,7 @@ class cudaq_session : public handshake_session<cudaq_session> {
     /// The caller.
     cudaq_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& service,
                   const cudaq_config& config)
-        : handshake_session(asio::make_strand(executor)),
+        : handshake_session(asio::make_strand(executor), config.handshakes),
           socket_(strand_),
           acceptor_(strand_),
           pause_(strand_, steady_clock::time_point::max()),
@@ -39,6 +39,10 @@ class cudaq_session : public handshake_session<cudaq_session> {
             throw exception({ec, "cannot listen at " + to_text(where) + ": " + what + ": " + ec.message()});
         local_ = acceptor_.local_endpoint();
         calling_ = false;
+        attempt_.log()->identify("cuda-q", to_text(local_));
+    }
+    handshake_snapshot handshake() const {
+        return attempt_.log() ? attempt_.log()->snapshot() : handshake_snapshot{};
     }
     const asio::ip::tcp::endpoint& local_endpoint() const noexcept { return local_; }
 
@@ -59,6 +63,7 @@ class cudaq_session : public handshake_session<cudaq_session> {
         }
         const occupancy here(*self, *op);
         self->used_ = true;
+        if (self->calling_) self->begin_attempt();
         auto e = cudaq_numbers::encode(local, self->ours_);
         if (!e && self->calling_)
             e = co_await self->call(*op);
@@ -80,13 +85,17 @@ class cudaq_session : public handshake_session<cudaq_session> {
             co_return step_result{
                 self->misused("async_ready() comes after a successful async_exchange()").code};
         const occupancy here(*self, *op);
-        if (self->calling_) co_return step_result{error_code()};
+        if (self->calling_) {
+            self->attempt_.established();
+            co_return step_result{error_code()};
+        }
         const step_guard guard(self->socket_, steady_clock::now() + self->config_.exchange_deadline,
                                op->cancelled());
         auto [ec, n] = co_await asio::async_write(self->socket_, asio::buffer(self->ours_), as_result);
         const auto e = self->judge(ec, *op, guard.expired(), "take our numbers");
         self->close();
         if (e) co_return step_result{self->remember(e).code};
+        self->attempt_.established();
         co_return step_result{error_code()};
     }
 
@@ -106,6 +115,10 @@ class cudaq_session : public handshake_session<cudaq_session> {
     }
 
   private:
+    void begin_attempt() {
+        if (const auto& log = attempt_.log()) log->identify("cuda-q", to_text(peer_));
+        attempt_.begin(to_text(peer_));
+    }
     void close() {
         error_code ignored;
         socket_.close(ignored);
@@ -175,6 +188,7 @@ class cudaq_session : public handshake_session<cudaq_session> {
         error_code ignored;
         peer_ = socket_.remote_endpoint(ignored);
         acceptor_.close(ignored);
+        attempt_.begin(to_text(peer_));
         const step_guard guard(socket_, steady_clock::now() + config_.exchange_deadline, op.cancelled());
         auto [unread, n] = co_await asio::async_read(socket_, asio::buffer(theirs_), as_result);
         co_return judge(unread, op, guard.expired(), "tell its numbers");
@@ -202,7 +216,9 @@ cudaq_session_ptr make_cudaq_caller(const asio::any_io_executor& executor,
 cudaq_session_ptr make_cudaq_service(const asio::any_io_executor& executor,
                                      const asio::ip::tcp::endpoint& where, const cudaq_config& config) {
     throw_if(validate(config));
-    auto made = std::make_shared<cudaq_session>(executor, asio::ip::tcp::endpoint(), config);
+    auto counted = config;
+    if (!counted.handshakes) counted.handshakes = std::make_shared<handshake_log>();
+    auto made = std::make_shared<cudaq_session>(executor, asio::ip::tcp::endpoint(), counted);
     made->listen(where);
     return made;
 }
@@ -234,6 +250,10 @@ error_info last_error_of(const cudaq_session_ptr& session) {
 
 asio::ip::tcp::endpoint local_endpoint_of(const cudaq_session_ptr& session) {
     return session ? session->local_endpoint() : asio::ip::tcp::endpoint();
+}
+
+handshake_snapshot handshake_of(const cudaq_session_ptr& session) {
+    return session ? session->handshake() : handshake_snapshot{};
 }
 
 void abandon(cudaq_session_ptr&& session) noexcept {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "connect/control_strand.hpp"
+#include "connect/handshake_attempt.hpp"
 
 #include <rocio/types/parameters.hpp>
 
@@ -32,8 +33,8 @@ class handshake_session : public std::enable_shared_from_this<Self> {
     }
 
   protected:
-    explicit handshake_session(const control_strand& strand)
-        : strand_(strand), idle_(strand_, steady_clock::time_point::max()) {}
+    explicit handshake_session(const control_strand& strand, std::shared_ptr<handshake_log> log = {})
+        : strand_(strand), attempt_(std::move(log)), idle_(strand_, steady_clock::time_point::max()) {}
     ~handshake_session() = default;
 
     /// The operation that is in the session while this lives.
@@ -52,22 +53,29 @@ class handshake_session : public std::enable_shared_from_this<Self> {
     };
 
     error_info remember(error_info e) {
-        const std::lock_guard held(mutex_);
-        last_error_ = e;
-        return e;
+        attempt_.failed(e);
+        return note(std::move(e));
     }
-    error_info misused(const char* what) { return remember({errc::invalid_state, what}); }
+    error_info misused(const char* what) { return note({errc::invalid_state, what}); }
     /// Ends what is in the session, the first time, and waits until it has left.
     task<void> make_idle() {
         if (!std::exchange(released_, true)) interrupt();
         while (current_) co_await idle_.async_wait(as_result);
+        attempt_.given_up();
     }
 
     control_strand strand_;
+    handshake_attempt attempt_;
     operation* current_ = nullptr;
     bool released_ = false;
 
   private:
+    error_info note(error_info e) {
+        const std::lock_guard held(mutex_);
+        last_error_ = e;
+        return e;
+    }
+
     control_timer idle_;       ///< Cancelled when no operation is in the session any more.
     mutable std::mutex mutex_; ///< Guards last_error_.
     error_info last_error_{};

@@ -59,6 +59,14 @@ tcp_listener_core::tcp_listener_core(const asio::any_io_executor& executor, cons
     }
     local_ = acceptor_.local_endpoint();
     native_ = acceptor_.native_handle();
+    if (!config_.handshake.handshakes) config_.handshake.handshakes = std::make_shared<handshake_log>();
+    log().identify("tcp", to_text(local_));
+}
+
+/// Of one that never became a session.
+void tcp_listener_core::count_failure(const newcomer& who, const error_info& why) const {
+    log().began();
+    log().failed(why, to_text(who.address));
 }
 
 tcp_listener_snapshot tcp_listener_core::snapshot() const {
@@ -127,7 +135,12 @@ tcp_session_ptr tcp_listener_core::next_visitor() {
     while (!visitors_.empty()) {
         auto v = std::move(visitors_.front());
         visitors_.pop_front();
-        if (steady_clock::now() < v.until && !has_ended(v.session->channel().socket())) return v.session;
+        if (has_ended(v.session->channel().socket())) {
+            v.session->count_failure({errc::peer_lost, "it went before anybody took its connection up"});
+            continue;
+        }
+        if (steady_clock::now() < v.until) return v.session;
+        v.session->count_failure({errc::handshake_timed_out, "nobody took its connection up in time"});
     }
     return nullptr;
 }
@@ -186,6 +199,7 @@ void tcp_listener_core::make_room() {
         message_kind::refuse, {}, {rendezvous::refusal_reason::busy, "too many connections at once"}};
     send_at_once(oldest->channel.socket(), rendezvous::encode(busy));
     close_gently(oldest->channel.socket());
+    count_failure(*oldest, {rendezvous::error_of(busy.why.reason), busy.why.text});
     const std::lock_guard held(mutex_);
     ++seen_.dropped;
 }
@@ -209,8 +223,10 @@ void tcp_listener_core::judge(newcomer& who, const error_info& e, const message&
     if (e.code.category() == error_category()) return refuse(who, e);
     const auto peer = to_text(who.address);
     if (expired) {
-        note(log_level::warning, peer + " said no whole hello within " +
-                                     std::to_string(config_.handshake.exchange_deadline.count()) + " ms");
+        const auto text = peer + " said no whole hello within " +
+                          std::to_string(config_.handshake.exchange_deadline.count()) + " ms";
+        note(log_level::warning, text);
+        count_failure(who, {errc::handshake_timed_out, text});
         const std::lock_guard held(mutex_);
         ++seen_.timed_out;
         return;
@@ -236,6 +252,7 @@ void tcp_listener_core::refuse(newcomer& who, const error_info& why) {
     send_at_once(who.channel.socket(), rendezvous::encode(no));
     close_gently(who.channel.socket());
     note(log_level::warning, "refused " + to_text(who.address) + ": " + why.text);
+    count_failure(who, why);
     const std::lock_guard held(mutex_);
     ++seen_.refused;
     seen_.last_refusal = why;
@@ -282,6 +299,10 @@ asio::ip::tcp::endpoint local_endpoint_of(const tcp_listener_ptr& listener) {
 
 tcp_listener_snapshot snapshot_of(const tcp_listener_ptr& listener) {
     return listener->snapshot();
+}
+
+handshake_snapshot handshake_of(const tcp_listener_ptr& listener) {
+    return listener->handshake();
 }
 
 } // namespace rocio::detail

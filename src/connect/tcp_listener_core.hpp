@@ -28,6 +28,7 @@ class tcp_listener_core : public std::enable_shared_from_this<tcp_listener_core>
     const control_strand& strand() const noexcept { return strand_; }
     const asio::ip::tcp::endpoint& local_endpoint() const noexcept { return local_; }
     tcp_listener_snapshot snapshot() const;
+    handshake_snapshot handshake() const { return log().snapshot(); }
 
     static task<accept_result> accept(tcp_listener_ptr self, std::shared_ptr<waiter> me);
     void on_cancel(const waiter&) { call_in(); }
@@ -62,6 +63,8 @@ class tcp_listener_core : public std::enable_shared_from_this<tcp_listener_core>
     void judge(newcomer& who, const error_info& e, const rendezvous::message& m, bool expired);
     tcp_session_ptr next_visitor();
     void call_in();
+    handshake_log& log() const noexcept { return *config_.handshake.handshakes; }
+    void count_failure(const newcomer& who, const error_info& why) const;
     void note(log_level level, const std::string& text) const;
 
     control_strand strand_;

@@ -17,7 +17,7 @@ void tcp_session::on_cancel(const operation& op) {
 
 tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::tcp::endpoint& peer,
                          const tcp_rendezvous_config& config)
-    : handshake_session(asio::make_strand(executor)),
+    : handshake_session(asio::make_strand(executor), config.handshakes),
       channel_(strand_),
       peer_(peer),
       config_(config),
@@ -28,6 +28,7 @@ tcp_session::tcp_session(const asio::any_io_executor& executor, const asio::ip::
     : tcp_session(executor, peer, config) {
     connecting_ = false;
     theirs_ = hello;
+    attempt_.begin(to_text(peer));
 }
 
 tcp_session::step tcp_session::begin(const char* waits_for, const char* name,
@@ -65,6 +66,12 @@ error_info tcp_session::unexpected(const message& m) const {
     if (m.kind == message_kind::bye) return {errc::peer_closed, peer + " gave the handshake up"};
     return {errc::handshake_malformed, peer + " sent a message of kind " +
                                            std::to_string(static_cast<unsigned>(m.kind)) + " out of turn"};
+}
+
+void tcp_session::begin_attempt() {
+    if (!connecting_) return;
+    if (const auto& log = attempt_.log()) log->identify("tcp", to_text(peer_));
+    attempt_.begin(to_text(peer_));
 }
 
 task<error_info> tcp_session::connect(const operation& op) {
@@ -144,6 +151,7 @@ task<tcp_session::exchange_result> tcp_session::exchange(tcp_session_ptr self, o
         co_return exchange_result{e.code, {}};
     }
     const occupancy here(*self, *op);
+    self->begin_attempt();
     self->all_until_ = steady_clock::now() + self->config_.total_deadline;
     self->ours_ = {local, self->config_.largest_message, self->config_.liveness_deadline};
     self->stage_ = stage::over;
@@ -173,6 +181,7 @@ task<tcp_session::step_result> tcp_session::ready(tcp_session_ptr self, operatio
         e = co_await self->agree_to_start(*op);
     if (e) co_return step_result{self->remember(e).code};
     self->stage_ = stage::standing;
+    self->attempt_.established();
     co_return step_result{error_code()};
 }
 

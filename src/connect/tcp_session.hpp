@@ -24,6 +24,8 @@ class tcp_session : public handshake_session<tcp_session> {
     message_channel& channel() noexcept { return channel_; }
     const asio::ip::tcp::endpoint& peer() const noexcept { return peer_; }
     const rendezvous::offer& theirs() const noexcept { return theirs_; }
+    /// Nobody took it up.
+    void count_failure(const error_info& e) { attempt_.failed(e); }
 
     static task<exchange_result> exchange(tcp_session_ptr self, operation_ptr op, local_parameters local);
     static task<step_result> ready(tcp_session_ptr self, operation_ptr op);
@@ -41,6 +43,7 @@ class tcp_session : public handshake_session<tcp_session> {
         steady_clock::time_point at;
     };
 
+    void begin_attempt();
     bool connecting() const noexcept { return connecting_; }
     step begin(const char* waits_for, const char* name, std::chrono::milliseconds limit) const;
     /// Says why and closes.

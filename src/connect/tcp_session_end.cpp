@@ -104,6 +104,7 @@ task<tcp_session::step_result> tcp_session::refuse(tcp_session_ptr self, std::st
         co_return step_result{self->misused("async_refuse() comes instead of async_exchange()").code};
     }
     self->stage_ = stage::over;
+    self->attempt_.failed({errc::refused_by_peer, "this side refused: " + text});
     self->turn_away({errc::refused_by_peer, std::move(text)});
     co_return step_result{error_code()};
 }

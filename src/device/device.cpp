@@ -10,6 +10,16 @@ error_info unsupported(const device& d, const char* what) {
 
 } // namespace
 
+std::vector<device_snapshot::limit> to_snapshot(const device_limits& limits) {
+    return {{"max_queue_pairs", limits.max_queue_pairs},
+            {"max_work_requests", limits.max_work_requests},
+            {"max_completions", limits.max_completions},
+            {"max_inline", limits.max_inline},
+            {"max_message", limits.max_message},
+            {"max_region", limits.max_region},
+            {"ports", limits.ports}};
+}
+
 error_info device::query_port(std::uint8_t, port_attributes&) const {
     return unsupported(*this, "port queries");
 }
@@ -35,6 +45,34 @@ error_info device::create_connection_manager(std::unique_ptr<connection_manager>
     return {errc::not_supported,
             name() + " (a " + kind() +
                 " device) has no connection manager (rdma_cm): connect by the TCP rendezvous instead"};
+}
+
+device_queue_pair_counters&
+device_queue_pair_counters::operator+=(const device_queue_pair_counters& more) noexcept {
+    messages_sent += more.messages_sent;
+    messages_received += more.messages_received;
+    bytes_sent += more.bytes_sent;
+    bytes_received += more.bytes_received;
+    packets_sent += more.packets_sent;
+    packets_received += more.packets_received;
+    retransmits += more.retransmits;
+    timeouts += more.timeouts;
+    duplicates += more.duplicates;
+    out_of_sequence += more.out_of_sequence;
+    rnr_naks_sent += more.rnr_naks_sent;
+    rnr_naks_received += more.rnr_naks_received;
+    sequence_naks_sent += more.sequence_naks_sent;
+    sequence_naks_received += more.sequence_naks_received;
+    other_naks_sent += more.other_naks_sent;
+    other_naks_received += more.other_naks_received;
+    psn_gaps += more.psn_gaps;
+    psns_missed += more.psns_missed;
+    interrupted_messages += more.interrupted_messages;
+    dropped_out_of_message += more.dropped_out_of_message;
+    dropped_without_receive += more.dropped_without_receive;
+    dropped_without_access += more.dropped_without_access;
+    dropped_bad_length += more.dropped_bad_length;
+    return *this;
 }
 
 std::string_view to_string(device_event_kind kind) noexcept {

@@ -58,6 +58,7 @@ error_info prioritise(std::thread& thread, int priority) {
 busy_poll_thread::busy_poll_thread(const busy_poll_thread_config& config)
     : impl_(std::make_unique<implementation>(config.policy)) {
     auto& i = *impl_;
+    completion_engine::of(i.context).set_name(config.name);
     i.thread = std::thread([&i] {
         try {
             i.context.run();

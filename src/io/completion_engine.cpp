@@ -1,4 +1,5 @@
 #include "io/engine_parts.hpp"
+#include "io/thread_clock.hpp"
 
 #include <boost/asio/defer.hpp>
 #include <boost/asio/post.hpp>
@@ -76,16 +77,31 @@ void completion_engine::set_log_sink(std::shared_ptr<log_sink> sink) {
     held.unlock();
 }
 
+void completion_engine::set_name(std::string name) {
+    auto held = lock();
+    parts_->counts.name.swap(name);
+    held.unlock();
+}
+
 engine_snapshot completion_engine::snapshot() const {
     auto held = lock();
-    engine_snapshot s = parts_->counts;
-    s.policy = parts_->policy.name();
-    s.completions = parts_->completions;
+    const auto& p = *parts_;
+    engine_snapshot s = p.counts;
+    s.policy = p.policy.name();
+    s.completions = p.completions;
+    const auto now = std::chrono::steady_clock::now();
+    if (p.turn_began != time_point{}) s.in_turn = now - p.turn_began;
+    if (p.scheduled && hot_.outstanding > 0) s.turn_due = now - p.due_since;
+    const auto clock = p.cpu_clock;
     s.outstanding = hot_.outstanding;
     const auto is_queue_pair = [](const engine_owner& o) { return o.sink && o.queue; };
-    s.queue_pairs = static_cast<std::uint32_t>(
-        std::count_if(parts_->owners.begin(), parts_->owners.end(), is_queue_pair));
-    s.devices = static_cast<std::uint32_t>(parts_->devices.size());
+    s.queue_pairs =
+        static_cast<std::uint32_t>(std::count_if(p.owners.begin(), p.owners.end(), is_queue_pair));
+    s.devices = static_cast<std::uint32_t>(p.devices.size());
+    held.unlock();
+    s.gaps = p.gaps.summary();
+    s.longest_gap = s.gaps.max;
+    s.cpu_time = read_clock(clock);
     return s;
 }
 
@@ -109,9 +125,10 @@ void completion_engine::note_peer_patience(std::chrono::nanoseconds patience) no
 /// `defer` only at the end of a handler of the context: deferred work stays with its thread until the handler
 /// returns, so a handler that begins an operation and then blocks (for a future, say) would wait for a turn
 /// that no other thread can take.
-void completion_engine::schedule_turn(schedule how) noexcept {
+void completion_engine::schedule_turn(schedule how, time_point now) noexcept {
     if (parts_->scheduled) return;
     parts_->scheduled = true;
+    parts_->due_since = now == time_point{} ? std::chrono::steady_clock::now() : now;
     auto run = [this] { turn(); };
     fixed_handler<decltype(run)> handler{&parts_->turn_memory, run};
     if (how == schedule::defer)

@@ -7,8 +7,11 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <time.h>
 
 namespace rocio {
 
@@ -63,6 +66,11 @@ struct completion_engine::parts {
     time_point last_work{};
     time_point turn_ended{}; ///< Of a turn after which the next one was deferred.
     std::chrono::nanoseconds gap_between_turns{0};
+    time_point turn_began{};                  ///< Of the turn that runs; else the epoch.
+    time_point due_since{};                   ///< While `scheduled`.
+    std::optional<clockid_t> cpu_clock{};     ///< Of the thread that had the last turn.
+    std::chrono::nanoseconds gap_in_turn{-1}; ///< The longest that the present turn noted; -1: none.
+    latency_histogram gaps;
     time_point last_late_log{};
     std::chrono::nanoseconds patience{0};
     std::string late_text; ///< To be logged when the lock is released.

@@ -1,4 +1,5 @@
 #include "io/engine_parts.hpp"
+#include "io/thread_clock.hpp"
 
 #include <algorithm>
 
@@ -26,18 +27,24 @@ constexpr int turns_before_wait = 4;
 /// work is done by the next one.
 class completion_engine::turn_guard {
   public:
-    turn_guard(completion_engine& engine, lock_type& lock) : engine_(engine), lock_(lock) {}
+    turn_guard(completion_engine& engine, lock_type& lock, time_point now) : engine_(engine), lock_(lock) {
+        engine_.parts_->turn_began = now;
+    }
     turn_guard(const turn_guard&) = delete;
     turn_guard& operator=(const turn_guard&) = delete;
     ~turn_guard() {
         if (dismissed_) return;
         if (!lock_.owns_lock()) lock_.lock();
         leave();
+        dismiss();
         if (!engine_.hot_.down) engine_.schedule_turn(schedule::post);
     }
     void enter() noexcept { engine_.hot_.in_turn = true; }
     void leave() noexcept { engine_.hot_.in_turn = false; }
-    void dismiss() noexcept { dismissed_ = true; }
+    void dismiss() noexcept {
+        engine_.parts_->turn_began = {};
+        dismissed_ = true;
+    }
 
   private:
     completion_engine& engine_;
@@ -54,9 +61,10 @@ void completion_engine::turn() {
 void completion_engine::run_turn(lock_type& lock) {
     auto& p = *parts_;
     if (hot_.down || hot_.in_turn) return;
-    turn_guard guard(*this, lock);
-    ++p.counts.turns;
     auto now = std::chrono::steady_clock::now();
+    turn_guard guard(*this, lock, now);
+    ++p.counts.turns;
+    p.cpu_clock = cpu_clock_of_this_thread();
     if (std::exchange(hot_.kicked, false)) p.last_work = now;
     if (p.policy.budget.count() > 0) stop_polling_waits();
     // What the last look before the wait finds is served at once, a few times: another turn costs a system
@@ -68,6 +76,7 @@ void completion_engine::run_turn(lock_type& lock) {
         guard.leave();
         again = !hot_.down && finish_turn(outcome, now, round < turns_before_wait && !context_.stopped());
     }
+    count_gap();
     guard.dismiss();
     log_late_turn(lock);
 }
@@ -244,7 +253,7 @@ void completion_engine::note_gap(time_point now) noexcept {
     const auto last = std::exchange(hot_.last_sweep, now);
     if (last == time_point{}) return;
     const auto gap = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last);
-    p.counts.longest_gap = std::max(p.counts.longest_gap, gap);
+    p.gap_in_turn = std::max(p.gap_in_turn, gap);
     if (p.patience.count() == 0 || gap <= p.patience / 2) return;
     ++p.counts.late_turns;
     if (!p.log || now - p.last_late_log < std::chrono::seconds{1}) return;
@@ -254,6 +263,12 @@ void completion_engine::note_gap(time_point now) noexcept {
     };
     p.late_text = "the context did not poll its devices for " + text(gap) + "; a peer gives up after " +
                   text(p.patience) + ": move long work to another executor";
+}
+
+void completion_engine::count_gap() noexcept {
+    auto& p = *parts_;
+    const auto gap = std::exchange(p.gap_in_turn, std::chrono::nanoseconds{-1});
+    if (gap.count() >= 0) p.gaps.record(gap);
 }
 
 /// A log_sink is the user's: without the lock.

@@ -17,7 +17,7 @@ bool completion_engine::finish_turn(turn_outcome outcome, time_point now, bool m
     auto& p = *parts_;
     const auto defer_turn = [&] {
         p.turn_ended = now;
-        schedule_turn(schedule::defer);
+        schedule_turn(schedule::defer, now);
         return false;
     };
     if (outcome.worked) p.last_work = now;

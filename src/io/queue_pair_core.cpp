@@ -113,8 +113,16 @@ void queue_pair_core::close() noexcept {
     // Out of the table first: what is still queued for it is then dropped as stale.
     if (std::exchange(has_place_, false)) engine_.remove_sink(prefix_);
     (void)queue_pair_->to_error();
+    earlier_ = counters();
     queue_pair_.reset();
     give_up_place();
+}
+
+std::optional<device_queue_pair_counters> queue_pair_core::counters() const noexcept {
+    device_queue_pair_counters sum;
+    if (!queue_pair_ || !queue_pair_->counters(sum)) return earlier_;
+    if (earlier_) sum += *earlier_;
+    return sum;
 }
 
 void queue_pair_core::drain() noexcept {

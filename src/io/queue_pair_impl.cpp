@@ -413,6 +413,18 @@ bool queue_pair_impl::counters(device_queue_pair_counters& out) const {
     return pair && pair->counters(out);
 }
 
+queue_pair_snapshot queue_pair_impl::snapshot() const {
+    queue_pair_snapshot s;
+    s.device = core_.dev()->name();
+    s.type = to_string(core_.config().type);
+    auto held = engine().lock();
+    s.set_state(core_.pair_state());
+    s.set_local(core_.local());
+    if (peer_.queue_pair != qpn{}) s.set_peer(peer_);
+    s.counters = core_.counters();
+    return s;
+}
+
 template <class Request>
 post_outcome queue_pair_impl::post_raw(std::span<const Request> requests) noexcept {
     auto held = engine().lock();

@@ -345,6 +345,7 @@ ring_snapshot ring_core::snapshot() const {
     s.frame_size = config_.frame_size;
     s.peer = peer_;
     s.last_error = last_error_;
+    s.pair_state = core_.pair_state();
     s.receives_posted = posted_;
     s.rx_held = static_cast<std::uint32_t>(held_.size());
     s.tx_in_flight = in_flight_;
@@ -356,8 +357,10 @@ ring_snapshot ring_core::snapshot() const {
     s.bad_flag = bad_flag_;
     s.send_errors = send_errors_;
     s.receive_errors = receive_errors_;
-    device_queue_pair_counters counters;
-    if (core_.is_open() && core_.pair_or_null()->counters(counters)) s.device_counters = counters;
+    s.device_counters = core_.counters();
+    s.bytes_sent = bytes_sent_;
+    held.unlock();
+    s.held = held_times_.summary();
     return s;
 }
 

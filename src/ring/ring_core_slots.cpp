@@ -93,6 +93,7 @@ void ring_core::deliver(std::uint32_t slot) noexcept {
         }
     } else {
         state.held = true;
+        state.since = engine().sweep_began();
         held_.push_back(slot);
         ring_memory::store(memory_->rx_flags()[slot], ring_memory::address_of(memory_->rx_slot(slot)));
     }
@@ -129,8 +130,16 @@ bool ring_core::retire(std::uint32_t slot) noexcept {
     if (ring_memory::load(memory_->rx_flags()[slot]) != 0) return false;
     if (std::exchange(state.has_token, false)) rearm(state.token);
     state.held = false;
+    if (config_.measure_held) count_held(state);
     std::erase(held_, slot);
     return true;
+}
+
+/// Outside the engine's sweeps, at the end of a session, there is no time to tell.
+void ring_core::count_held(const rx_state& state) noexcept {
+    const auto now = engine().sweep_began();
+    constexpr completion_engine::time_point unknown{};
+    if (state.since != unknown && now != unknown) held_times_.record(now - state.since);
 }
 
 bool ring_core::check_released() noexcept {
@@ -257,6 +266,7 @@ void ring_core::sent(std::uint32_t slot, const work_completion& completion) noex
     }
     if (completion.status == errc::success) {
         ++sent_;
+        bytes_sent_ += send_requests_[slot].buffer.size;
         return tell_of_sends();
     }
     if (completion.status != errc::work_request_flushed) ++send_errors_;

@@ -383,6 +383,7 @@ sensor_receiver_snapshot sensor_core::snapshot() const {
     s.pages = config_.pages;
     s.peer = peer_;
     s.last_error = last_error_;
+    s.pair_state = core_.pair_state();
     s.receives_posted = posted_;
     s.queued = queue_.size();
     s.held = pages_->held_pages();
@@ -399,8 +400,7 @@ sensor_receiver_snapshot sensor_core::snapshot() const {
     s.unexpected = count_.unexpected;
     s.receive_errors = count_.errors;
     s.last_frame_number = last_number_.value_or(0);
-    device_queue_pair_counters told;
-    if (core_.is_open() && core_.pair_or_null()->counters(told)) s.device_counters = told;
+    s.device_counters = core_.counters();
     return s;
 }
 

@@ -180,9 +180,16 @@ bool device_core::run_timers(time_point now) {
 void device_core::settle(soft_queue_pair& qp, time_point now) {
     take_completions(qp);
     report_failure(qp);
-    if (qp.service() == wire::service::uc) uc_losses_.add(qp.new_losses());
+    count_troubles(qp);
     if (qp.transport().wants_to_send(now) && !static_cast<ready_hook&>(qp).is_linked()) ready_.push_back(qp);
     deadlines_.update(qp, qp.transport().next_deadline());
+}
+
+void device_core::count_troubles(soft_queue_pair& qp) noexcept {
+    if (qp.service() == wire::service::uc) return uc_losses_.add(qp.new_losses());
+    rc_repairs::values repairs;
+    if (qp.new_repairs(repairs)) [[unlikely]]
+        rc_repairs_.add(repairs);
 }
 
 /// A completion without a place breaks the completion queue, and the queue pair with it: the peer may already
@@ -196,7 +203,7 @@ void device_core::take_completions(soft_queue_pair& qp) {
         }
         std::array<work_completion, 16> lost;
         overruns_.add(qp.transport().poll(lost));
-        if (qp.completions().mark_overrun()) events_.push({device_event_kind::completion_queue_error, 0, {}});
+        if (qp.completions().mark_overrun()) raise({device_event_kind::completion_queue_error, 0, {}});
         if (qp.transport().state() != transport::queue_pair_state::error) qp.transport().to_error();
     }
 }
@@ -205,12 +212,17 @@ void device_core::report_failure(soft_queue_pair& qp) {
     if (!qp.take_failure()) return;
     const auto kind = qp.transport().access_violated() ? device_event_kind::queue_pair_access_error
                                                        : device_event_kind::queue_pair_fatal;
-    events_.push({kind, 0, qp.number()});
+    raise({kind, 0, qp.number()});
+}
+
+void device_core::raise(const device_event& event) noexcept {
+    events_.push(event);
+    history_.add(event);
 }
 
 void device_core::set_port_up(bool up) noexcept {
     if (port_up_.exchange(up) == up) return;
-    events_.push({up ? device_event_kind::port_active : device_event_kind::port_error, 1, {}});
+    raise({up ? device_event_kind::port_active : device_event_kind::port_error, 1, {}});
 }
 
 errc device_core::bind(const void* engine) noexcept {
@@ -229,6 +241,7 @@ void device_core::append_counters(std::vector<device_snapshot::counter>& out) co
     out.push_back({"bytes_in", bytes_in_.value()});
     out.push_back({"bytes_out", bytes_out_.value()});
     drops_.append_counters(out);
+    rc_repairs_.append_counters(out);
     uc_losses_.append_counters(out);
     out.push_back({"sends_lost_port_down", lost_port_down_.value()});
     out.push_back({"completion_overruns", overruns_.value()});

@@ -4,11 +4,13 @@
 #include "soft/drop_counters.hpp"
 #include "soft/event_queue.hpp"
 #include "soft/queue_pair_table.hpp"
+#include "soft/rc_repairs.hpp"
 #include "soft/send_batch.hpp"
 #include "soft/soft_queue_pair.hpp"
 #include "soft/uc_losses.hpp"
 
 #include <rocio/device/device.hpp>
+#include <rocio/device/event_log.hpp>
 #include <rocio/soft/link.hpp>
 #include <rocio/transport/memory_region_table.hpp>
 #include <rocio/types/relaxed_counter.hpp>
@@ -40,6 +42,7 @@ class device_core {
     transport::memory_region_table& regions() noexcept { return regions_; }
     queue_pair_table& queue_pairs() noexcept { return queue_pairs_; }
     event_queue& events() noexcept { return events_; }
+    const event_log& history() const noexcept { return history_; }
 
     qpn add(soft_queue_pair& qp);
     void remove(soft_queue_pair& qp) noexcept;
@@ -70,6 +73,8 @@ class device_core {
     void settle(soft_queue_pair& qp, time_point now);
     void take_completions(soft_queue_pair& qp);
     void report_failure(soft_queue_pair& qp);
+    void count_troubles(soft_queue_pair& qp) noexcept;
+    void raise(const device_event& event) noexcept;
 
     using ready_list = boost::intrusive::list<soft_queue_pair, boost::intrusive::base_hook<ready_hook>,
                                               boost::intrusive::constant_time_size<false>>;
@@ -83,6 +88,7 @@ class device_core {
     touched_list touched_{}; ///< Got packets in this receive().
     deadline_queue<soft_queue_pair> deadlines_{};
     event_queue events_{};
+    event_log history_{};
 
     send_batch batch_{};
     std::array<received_datagram, receive_batch> arrived_{};
@@ -95,6 +101,7 @@ class device_core {
 
     drop_counters drops_{};
     uc_loss_counters uc_losses_{};
+    rc_repair_counters rc_repairs_{};
     relaxed_counter packets_in_{}, packets_out_{}, bytes_in_{}, bytes_out_{}, lost_port_down_{}, overruns_{};
     relaxed_counter live_queue_pairs_{}, live_regions_{};
 };

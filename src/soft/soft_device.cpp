@@ -182,7 +182,9 @@ device_snapshot soft_device::snapshot() const {
     out.port_state = port.state == port_state::active ? "active" : "down";
     out.active_mtu = bytes(port.active_mtu);
     gid_table(1, out.gids);
+    out.limits = to_snapshot(limits());
     core_->append_counters(out.counters);
+    core_->history().fill(out);
     return out;
 }
 

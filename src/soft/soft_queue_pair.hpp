@@ -1,6 +1,7 @@
 #pragma once
 
 #include "soft/deadline_queue.hpp"
+#include "soft/rc_repairs.hpp"
 #include "soft/uc_losses.hpp"
 
 #include <rocio/device/device_queue_pair.hpp>
@@ -68,6 +69,10 @@ class soft_queue_pair final : public device_queue_pair,
     }
     /// What was lost since the last call.
     uc_losses::values new_losses() noexcept { return losses_.since_last(transport_->counters()); }
+    /// What was repaired since the last call; false: nothing.
+    bool new_repairs(rc_repairs::values& out) noexcept {
+        return repairs_.since_last(transport_->counters(), out);
+    }
     bool connected() const noexcept { return path_.has_value(); }
     const peer_path& path() const noexcept { return *path_; }
     bool is_from_peer(const received_datagram& d) const noexcept { return d.source == path_->to.address; }
@@ -82,6 +87,7 @@ class soft_queue_pair final : public device_queue_pair,
     soft_completion_queue& completions_;
     queue_pair_type type_;
     uc_losses losses_{};
+    rc_repairs repairs_{};
     std::uint64_t burst_in_ = 0; ///< The turn of the last burst.
     qpn number_{};
     std::unique_ptr<transport::queue_pair> transport_;

@@ -274,7 +274,7 @@ void udp_link::append_counters(std::vector<device_snapshot::counter>& out) const
     out.push_back({"send_would_block", b.send_would_block.value()});
     out.push_back({"send_errors", b.send_errors.value()});
     out.push_back({"socket_errors", b.socket_errors.value()});
-    out.push_back({"socket_overflows", socket_overflows(b.socket.fd.get())});
+    out.push_back({"drops.socket_overflow", socket_overflows(b.socket.fd.get())});
 }
 
 } // namespace rocio::soft

@@ -1,9 +1,7 @@
-#include "error_json.hpp"
+#include "part_json.hpp"
 
 #include <rocio/status/json_values.hpp>
 #include <rocio/status/status_json.hpp>
-
-#include <chrono>
 
 namespace rocio {
 
@@ -11,6 +9,8 @@ namespace {
 
 namespace json = boost::json;
 using detail::error_json;
+using detail::text_or_null;
+using detail::time_json;
 
 json::object session_json(const fpga::slac_engine_snapshot& s) {
     json::object result{{"kind", "slac"},
@@ -27,14 +27,10 @@ json::object session_json(const fpga::slac_engine_snapshot& s) {
                         {"resets", s.resets},
                         {"looks", s.looks},
                         {"warnings", s.warnings},
-                        {"last_warning", nullptr},
+                        {"last_warning", text_or_null(s.last_warning)},
                         {"last_error", error_json(s.last_error)},
-                        {"last_error_unix_time", nullptr}};
-    if (!s.last_warning.empty()) result["last_warning"] = json_text(s.last_warning);
-    if (s.last_error) {
-        const auto since_1970 = s.last_error_time.time_since_epoch();
-        result["last_error_unix_time"] = json_number(std::chrono::duration<double>(since_1970).count());
-    }
+                        {"last_error_time", nullptr}};
+    if (s.last_error) result["last_error_time"] = time_json(s.last_error_time);
     return result;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "http_front.hpp"
 #include "session_table.hpp"
 
 #include <rocio/status/status_server_config.hpp>
-#include <rocio/status/status_source.hpp>
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -17,10 +17,10 @@ namespace rocio::detail {
 
 /// What the sessions of one listener share. The table is the strand's; the counters are read from any thread.
 struct session_host {
-    session_host(status_source from, status_server_config with)
-        : source(std::move(from)), config(std::move(with)) {}
+    session_host(std::shared_ptr<http_front> answers, status_server_config with)
+        : front(std::move(answers)), config(std::move(with)) {}
 
-    status_source source;
+    std::shared_ptr<http_front> front;
     status_server_config config;
     session_table sessions{};
 
@@ -34,6 +34,6 @@ struct session_host {
 void start_http_session(boost::asio::ip::tcp::socket socket, std::shared_ptr<session_host> host);
 
 /// A whole answer on the wire for a connection that is not served at all: 503.
-std::string busy_response();
+std::string busy_response(const http_front& front);
 
 } // namespace rocio::detail

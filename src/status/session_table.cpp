@@ -15,12 +15,17 @@ session_table::entry::~entry() {
 }
 
 void session_table::entry::become_idle() noexcept {
-    idle_ = true;
+    state_ = state::idle;
+    table_->order_.splice(table_->order_.end(), table_->order_, place_);
+}
+
+void session_table::entry::become_asking() noexcept {
+    state_ = state::asking;
     table_->order_.splice(table_->order_.end(), table_->order_, place_);
 }
 
 void session_table::entry::become_busy() noexcept {
-    idle_ = false;
+    state_ = state::busy;
 }
 
 void session_table::close(entry& session) noexcept {
@@ -30,13 +35,17 @@ void session_table::close(entry& session) noexcept {
     session.close();
 }
 
-bool session_table::close_oldest_idle() noexcept {
+bool session_table::close_oldest(state which) noexcept {
     for (entry* session : order_) {
-        if (!session->idle_ || session->closed_) continue;
+        if (session->state_ != which || session->closed_) continue;
         close(*session);
         return true;
     }
     return false;
+}
+
+bool session_table::make_room() noexcept {
+    return close_oldest(state::idle) || close_oldest(state::asking);
 }
 
 void session_table::close_all() noexcept {

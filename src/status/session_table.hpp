@@ -6,9 +6,11 @@
 
 namespace rocio::detail {
 
-/// The open sessions of one listener, in the order in which they last began to idle. Not thread-safe: the
-/// listener's strand.
+/// The open sessions of one listener, in the order in which they last began to idle or to ask. Not
+/// thread-safe: the listener's strand.
 class session_table {
+    enum class state { idle, asking, busy };
+
   public:
     /// A session's place in the table; the session derives from it.
     class entry {
@@ -19,8 +21,9 @@ class session_table {
         virtual ~entry();
 
       protected:
-        void become_idle() noexcept; ///< May be evicted from now on.
-        void become_busy() noexcept;
+        void become_idle() noexcept;   ///< May be evicted from now on.
+        void become_asking() noexcept; ///< Its request is coming in: may be evicted when none idles.
+        void become_busy() noexcept;   ///< Its request is being answered.
 
       private:
         friend class session_table;
@@ -29,18 +32,21 @@ class session_table {
 
         std::shared_ptr<session_table> table_;
         std::list<entry*>::iterator place_;
-        bool idle_ = true;
+        state state_ = state::idle;
         bool closed_ = false;
     };
 
     /// Sessions with an open connection.
     std::size_t open() const noexcept { return open_; }
-    /// Closes the session idle for longest; false if every one is busy.
-    bool close_oldest_idle() noexcept;
+    /// Closes the session idle for longest, else the one that has been asking for longest: an honest request
+    /// is there within a round trip, and whoever sends it in drops must not keep others out. False if every
+    /// one is busy.
+    bool make_room() noexcept;
     void close_all() noexcept;
 
   private:
     void close(entry& session) noexcept;
+    bool close_oldest(state which) noexcept;
 
     std::list<entry*> order_;
     std::size_t open_ = 0;

@@ -37,7 +37,7 @@ error_info check(const status_server_config& config) {
         if (value.count() <= 0)
             return bad_setting(name, std::to_string(value.count()) + " ms", "1 ms and more");
     }
-    return {};
+    return http_front::check(config.routes);
 }
 
 std::string place(const status_server_config& config) {
@@ -52,12 +52,22 @@ error_info cannot_listen(const status_server_config& config, const error_code& w
     return {why, "status server: cannot listen on " + place(config) + ": " + why.message() + advice};
 }
 
+/// A web page can reach a loopback address of its visitor's machine by a name of its own.
+status_routes_config routes_of(const status_server_config& config) {
+    auto routes = config.routes;
+    error_code ec;
+    const auto address = asio::ip::make_address(config.address, ec);
+    if (!ec && address.is_loopback()) routes.only_known_hosts = true;
+    return routes;
+}
+
 } // namespace
 
-status_listener::status_listener(const asio::any_io_executor& executor, status_source source,
+status_listener::status_listener(const asio::any_io_executor& executor, const status_source& source,
                                  status_server_config config)
     : strand_(asio::make_strand(executor)),
-      host_(std::make_shared<session_host>(std::move(source), std::move(config))),
+      host_(std::make_shared<session_host>(std::make_shared<http_front>(source, routes_of(config)),
+                                           std::move(config))),
       acceptor_(strand_),
       timer_(strand_),
       pause_(first_pause) {}
@@ -81,6 +91,7 @@ error_info status_listener::open() {
 void status_listener::start() {
     asio::co_spawn(
         strand_, [self = shared_from_this()] { return self->accept_loop(); }, asio::detached);
+    host_->front->start_sampling(strand_);
 }
 
 void status_listener::stop() {
@@ -89,6 +100,7 @@ void status_listener::stop() {
         self->acceptor_.close(ignored);
         self->timer_.cancel();
         self->host_->sessions.close_all();
+        self->host_->front->stop();
     });
 }
 
@@ -111,7 +123,7 @@ asio::awaitable<void> status_listener::accept_loop() {
 asio::awaitable<void> status_listener::back_off(const error_code& why) {
     if (++accept_failures_ == 1)
         log("accepting on " + place(host_->config) + " fails, will try on: " + why.message());
-    if (host_->sessions.close_oldest_idle()) ++evicted_;
+    if (host_->sessions.make_room()) ++evicted_;
     timer_.expires_after(pause_);
     pause_ = std::min(2 * pause_, longest_pause);
     auto [ignored] = co_await timer_.async_wait(as_result);
@@ -122,7 +134,7 @@ void status_listener::take(tcp::socket socket) {
     ++accepted_;
     auto& sessions = host_->sessions;
     if (sessions.open() >= host_->config.max_sessions) {
-        if (!sessions.close_oldest_idle()) return refuse(socket);
+        if (!sessions.make_room()) return refuse(socket);
         ++evicted_;
     }
     start_http_session(std::move(socket), host_);
@@ -133,7 +145,7 @@ void status_listener::refuse(tcp::socket& socket) {
     ++refused_;
     error_code ignored;
     socket.non_blocking(true, ignored);
-    socket.write_some(asio::buffer(busy_response()), ignored);
+    socket.write_some(asio::buffer(busy_response(*host_->front)), ignored);
     socket.shutdown(tcp::socket::shutdown_send, ignored);
     std::array<char, 4096> request{}; // left unread, it would turn the close into a reset
     socket.read_some(asio::buffer(request), ignored);
@@ -147,6 +159,7 @@ status_server_snapshot status_listener::snapshot() const {
     return {.address = host_->config.address,
             .port = port_,
             .sessions = host_->open,
+            .subscribers = host_->front->subscribers(),
             .accepted = accepted_,
             .requests = host_->requests,
             .timeouts = host_->timeouts,
@@ -155,19 +168,20 @@ status_server_snapshot status_listener::snapshot() const {
             .accept_failures = accept_failures_};
 }
 
-status_listener_handle::status_listener_handle(const asio::any_io_executor& executor, status_source source,
-                                               status_server_config config, error_info& error) {
-    auto listener = std::make_shared<status_listener>(executor, std::move(source), std::move(config));
+status_listener_handle::status_listener_handle(const asio::any_io_executor& executor,
+                                               const status_source& source, status_server_config config,
+                                               error_info& error) {
+    auto listener = std::make_shared<status_listener>(executor, source, std::move(config));
     error = listener->open();
     if (error) return;
     listener->start();
     listener_ = std::move(listener);
 }
 
-status_listener_handle::status_listener_handle(const asio::any_io_executor& executor, status_source source,
-                                               status_server_config config) {
+status_listener_handle::status_listener_handle(const asio::any_io_executor& executor,
+                                               const status_source& source, status_server_config config) {
     error_info error;
-    *this = status_listener_handle(executor, std::move(source), std::move(config), error);
+    *this = status_listener_handle(executor, source, std::move(config), error);
     throw_if(error);
 }
 

@@ -20,7 +20,7 @@ namespace rocio::detail {
 /// Accepts connections and hands them to sessions; everything after open() and start() runs on one strand.
 class status_listener : public std::enable_shared_from_this<status_listener> {
   public:
-    status_listener(const boost::asio::any_io_executor& executor, status_source source,
+    status_listener(const boost::asio::any_io_executor& executor, const status_source& source,
                     status_server_config config);
 
     error_info open();

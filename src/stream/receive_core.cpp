@@ -34,7 +34,8 @@ receive_server_config checked(const receive_server_config& config) {
 receive_core::receive_core(completion_engine& engine, const receive_server_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload)) {
+      pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload)),
+      lent_since_(config_.rx_queue_depth) {
     auto held = engine.lock();
     if (auto e = open()) {
         region_.reset();
@@ -179,6 +180,8 @@ void receive_core::disconnected(const error_info& cause) {
 void receive_core::begin_activity() noexcept {
     phase_ = phase::connecting;
     last_error_ = {};
+    // The peer may have been switched on anew.
+    for (auto& channel : channels_) channel.forget_sequence();
     active_ = true;
     engine().work_started();
 }
@@ -201,7 +204,6 @@ void receive_core::end_session(const error_info& cause, phase next) noexcept {
         (void)core_.pair().to_error();
         // What the peer knows to be delivered must reach the user.
         core_.drain();
-        add_counters();
         core_.close();
     }
     for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
@@ -243,8 +245,7 @@ void receive_core::receive(const work_completion& completion) noexcept {
     if (!completion.has_immediate) return refuse(slot, without_immediate_);
     if (completion.byte_len == 0 || completion.byte_len > config_.max_payload)
         return refuse(slot, bad_length_);
-    ++frames_;
-    bytes_ += completion.byte_len;
+    count(completion);
     const auto channel = static_cast<std::uint8_t>(completion.immediate);
     const queued_frame entry{slot, completion.byte_len, completion.immediate,
                              std::chrono::steady_clock::now()};
@@ -252,12 +253,21 @@ void receive_core::receive(const work_completion& completion) noexcept {
     if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
     slots_[slot] = slot_state::lent;
     ++lent_;
+    lent_since_[slot].store(entry.received.time_since_epoch().count(), std::memory_order_relaxed);
     if (takers == 0) {
         pool_->lend(slot, 1);
         return early_.push_back(entry);
     }
     pool_->lend(slot, takers);
     deliver(entry);
+}
+
+void receive_core::count(const work_completion& completion) noexcept {
+    ++frames_;
+    bytes_ += completion.byte_len;
+    auto& channel = channels_[completion.immediate & 0xFF];
+    channel.add(completion.byte_len);
+    if (config_.counter_wrap) channel.follow(completion.immediate >> 8, *config_.counter_wrap);
 }
 
 void receive_core::deliver(const queued_frame& entry) noexcept {

@@ -67,36 +67,31 @@ error_info receive_core::last_error() const {
     return last_error_;
 }
 
-namespace {
-
-device_queue_pair_counters sum(const device_queue_pair_counters& a, const device_queue_pair_counters& b) {
-    device_queue_pair_counters s;
-    s.messages_sent = a.messages_sent + b.messages_sent;
-    s.messages_received = a.messages_received + b.messages_received;
-    s.bytes_sent = a.bytes_sent + b.bytes_sent;
-    s.bytes_received = a.bytes_received + b.bytes_received;
-    s.packets_sent = a.packets_sent + b.packets_sent;
-    s.packets_received = a.packets_received + b.packets_received;
-    s.retransmits = a.retransmits + b.retransmits;
-    s.timeouts = a.timeouts + b.timeouts;
-    s.duplicates = a.duplicates + b.duplicates;
-    s.out_of_sequence = a.out_of_sequence + b.out_of_sequence;
-    s.rnr_naks_sent = a.rnr_naks_sent + b.rnr_naks_sent;
-    s.rnr_naks_received = a.rnr_naks_received + b.rnr_naks_received;
-    s.sequence_naks_sent = a.sequence_naks_sent + b.sequence_naks_sent;
-    s.sequence_naks_received = a.sequence_naks_received + b.sequence_naks_received;
-    s.other_naks_sent = a.other_naks_sent + b.other_naks_sent;
-    s.other_naks_received = a.other_naks_received + b.other_naks_received;
-    return s;
+/// Without the lock: there may be 65536 slots.
+std::chrono::nanoseconds receive_core::oldest_lease() const noexcept {
+    using clock = std::chrono::steady_clock;
+    const auto now = clock::now().time_since_epoch().count();
+    auto oldest = now;
+    for (std::uint32_t slot = 0; slot < config_.rx_queue_depth; ++slot) {
+        if (!pool_->is_lent(slot)) continue;
+        oldest = std::min(oldest, lent_since_[slot].load(std::memory_order_relaxed));
+    }
+    return clock::duration(now - oldest);
 }
 
-} // namespace
-
-void receive_core::add_counters() noexcept {
-    device_queue_pair_counters now;
-    if (!core_.pair().counters(now)) return;
-    has_counters_ = true;
-    earlier_sessions_ = sum(earlier_sessions_, now);
+std::vector<receive_server_snapshot::channel> receive_core::channels() const {
+    std::vector<receive_server_snapshot::channel> result;
+    const auto wrap = config_.counter_wrap.value_or(1);
+    for (std::size_t number = 0; number < channels_.size(); ++number) {
+        const auto& c = channels_[number];
+        if (c.frames() == 0) continue;
+        auto& shown = result.emplace_back();
+        shown.number = static_cast<std::uint8_t>(number);
+        shown.frames = c.frames();
+        shown.bytes = c.bytes();
+        if (wrap > 1) shown.gaps = c.gaps();
+    }
+    return result;
 }
 
 std::string receive_core::stalled_by() const {
@@ -122,6 +117,7 @@ receive_server_snapshot receive_core::snapshot() const {
         s.fpga_gid = peer_->address.to_string();
         s.fpga_qpn = peer_->queue_pair.value();
         s.fpga_lkey = peer_->region.key.value;
+        s.fpga_psn = peer_->send_psn.value();
     } else if (const auto fpga = gid::parse(config_.fpga_ip)) {
         s.fpga_gid = fpga->to_string();
     }
@@ -150,6 +146,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.min_rnr_timer = p.min_rnr_timer;
     s.rnr_retry = p.rnr_retry;
     s.retry_count = p.retry_count;
+    s.pair_state = core_.pair_state();
     s.slots_posted = posted_;
     s.slots_lent = lent_;
     s.slots_free = static_cast<std::uint32_t>(free_.size());
@@ -161,14 +158,12 @@ receive_server_snapshot receive_core::snapshot() const {
     for_each_view([&](const view_state& view) {
         s.views.push_back({view.name(), view.delivered(), view.dropped(), view.queued()});
     });
-    s.counters = earlier_sessions_;
-    s.has_counters = has_counters_;
-    device_queue_pair_counters now;
-    const auto* pair = core_.pair_or_null();
-    if (pair && pair->counters(now)) {
-        s.has_counters = true;
-        s.counters = sum(s.counters, now);
-    }
+    s.channels = channels();
+    const auto counters = core_.counters();
+    s.has_counters = counters.has_value();
+    s.counters = counters.value_or(device_queue_pair_counters{});
+    held.unlock();
+    s.oldest_lease = oldest_lease();
     return s;
 }
 

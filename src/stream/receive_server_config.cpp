@@ -17,6 +17,7 @@ error_info out_of_range(const char* knob, std::uint64_t value, std::uint64_t low
 error_info validate(const receive_server_config& config) {
     constexpr std::uint32_t most_payload = 1U << 30;
     constexpr std::uint32_t most_depth = 65536;
+    constexpr std::uint32_t most_counters = 1U << 24;
     constexpr std::int64_t longest_idle = 86'400'000; // a day
     if (!config.device) return {errc::device_not_found, "no device given: pass the result of open_device()"};
     if (config.max_payload < 1 || config.max_payload > most_payload)
@@ -31,6 +32,8 @@ error_info validate(const receive_server_config& config) {
         return {errc::invalid_argument, "idle_limit is " + std::to_string(config.idle_limit->count()) +
                                             " ms, allowed is 1 to " + std::to_string(longest_idle)};
     }
+    if (config.counter_wrap && (*config.counter_wrap < 1 || *config.counter_wrap > most_counters))
+        return out_of_range("counter_wrap", *config.counter_wrap, 1, most_counters);
     // The FPGA's metadata bus has 32 bits for the length of the region.
     const std::uint64_t length = std::uint64_t{config.max_payload} * config.rx_queue_depth;
     if (length < (std::uint64_t{1} << 32)) return {};

@@ -148,6 +148,12 @@ void device_core::drain_events() {
 }
 
 bool device_core::next_event(device_event& out) {
+    if (!take_event(out)) return false;
+    history_.add(out);
+    return true;
+}
+
+bool device_core::take_event(device_event& out) {
     while (!fatal_told_) {
         ibv_async_event event{};
         if (ibv_get_async_event(context_.get(), &event) == 0) {

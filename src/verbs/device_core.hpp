@@ -4,6 +4,7 @@
 #include "verbs/queue_pair_change.hpp"
 
 #include <rocio/device/device.hpp>
+#include <rocio/device/event_log.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -42,7 +43,9 @@ class device_core {
     void drain_events();
     /// A completion queue was armed: one event of it is to come.
     void expect_event() noexcept { ++expected_events_; }
+    /// What it gives is in history() too.
     bool next_event(device_event& out);
+    const event_log& history() const noexcept { return history_; }
 
     /// A failed completion and a fatal event end the queue pair before its owner knows.
     void add(verbs_queue_pair& pair);
@@ -52,6 +55,7 @@ class device_core {
   private:
     device_core() = default;
     error_info prepare();
+    bool take_event(device_event& out);
     error_info make_nonblocking(int descriptor) const;
     std::uint32_t measure_inline() const;
 
@@ -65,6 +69,7 @@ class device_core {
     std::atomic<const void*> engine_{nullptr};
     std::atomic<bool> gone_{false}; ///< A descriptor answers EIO: the device was removed.
     bool fatal_told_ = false;
+    event_log history_;
     unsigned expected_events_ = 0; ///< Of armed completion queues; only the engine's turn arms and drains.
     std::mutex mutex_;             ///< Of the table: queue pairs may come and go on any thread.
     std::unordered_map<std::uint32_t, verbs_queue_pair*> queue_pairs_;

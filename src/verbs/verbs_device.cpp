@@ -190,7 +190,9 @@ device_snapshot verbs_device::snapshot() const {
     out.port_state = port.state == port_state::active ? "active" : "down";
     out.active_mtu = bytes(port.active_mtu);
     (void)gid_table(1, out.gids);
+    out.limits = to_snapshot(limits());
     out.counters = verbs::sysfs().counters(name(), 1);
+    core_->history().fill(out);
     return out;
 }
 

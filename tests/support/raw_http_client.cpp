@@ -85,7 +85,7 @@ void raw_http_client::send(std::string_view bytes) {
 }
 
 void raw_http_client::get(std::string_view target) {
-    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: test\r\n\r\n");
+    send("GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
 }
 
 void raw_http_client::work() {

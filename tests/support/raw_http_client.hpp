@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rocio::test {
 
@@ -46,6 +47,8 @@ class raw_http_client {
     } ///< The server closed; what it sent before may still be here.
     bool all_sent() const noexcept { return outgoing_.empty(); }
     std::size_t unread() const noexcept { return incoming_.size(); }
+    /// What came and is no response taken yet, of a body without end.
+    std::string take_unread() { return std::exchange(incoming_, {}); }
 
   private:
     int fd_ = -1;

@@ -61,7 +61,7 @@ pair_bench_config configured(const pair_options& o) {
     auto c = o.config;
     if (!o.listen.empty()) c.listen = listen_endpoint(o.listen);
     if (!o.peer.empty()) c.peer = parse_endpoint(o.peer);
-    c.log = std::make_shared<spdlog_sink>(o.log);
+    c.log = command_log(o.log);
     c.say = [](const std::string& text) { say(text); };
     // What a ping-pong has on its way at most; a stream takes perftest's depths unless told otherwise.
     if (c.test != pair_test::stream) {

@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/status_front.hpp"
 #include "commands/stream_support.hpp"
 #include "cudaq/bridge_options.hpp"
 #include "cudaq/handler_library.hpp"
@@ -175,6 +176,19 @@ class running_bridge {
 
     bridge& served() noexcept { return bridge_; }
 
+    /// Shows itself on the main context until run() ends.
+    void show(const options::http_address& where, const bridge_config& c, std::shared_ptr<log_sink> log) {
+        status_.emplace(main_, where, "bridge", std::move(log),
+                        [this, dev = c.device](status_snapshot& s) { show_machinery(s, plane_, dev); });
+        // Of the unified mode no context runs; its counters may be read from any thread.
+        if (c.mode == bridge_mode::unified) {
+            shown_ = status_->source().add([this](status_snapshot& s) { show_report(s); });
+            return;
+        }
+        shown_ = status_->source().add(plane_.get_executor(), "bridge",
+                                       [this](status_snapshot& s) { show_report(s); });
+    }
+
     /// Until the bridge is over; gives its failure.
     error_info run() {
         watch();
@@ -196,6 +210,11 @@ class running_bridge {
     const bridge_report& report() const noexcept { return report_; }
 
   private:
+    void show_report(status_snapshot& s) const {
+        const auto r = bridge_.report();
+        s.rings.push_back(r.ring);
+        s.services.push_back({"bridge", r.calls});
+    }
     void watch() {
         signals_.async_wait([this](const error_code& ec, int) {
             if (!ec) bridge_.stop();
@@ -210,6 +229,8 @@ class running_bridge {
     }
     void stop_watching() {
         live_.stop();
+        shown_.reset();
+        if (status_) status_->stop();
         signals_.cancel();
         signals_.clear(); // the next signal ends a program whose end hangs
         deadline_.cancel();
@@ -228,6 +249,8 @@ class running_bridge {
     asio::signal_set signals_;
     asio::steady_timer deadline_;
     live_line live_;
+    std::optional<status_front> status_{};
+    status_registration shown_{};
 };
 
 } // namespace
@@ -247,8 +270,10 @@ int run_bridge(const bridge_options& o) {
     data_plane plane(main, c);
     auto& engine = completion_engine::of(plane.context());
     engine.set_policy(c.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    const auto log = command_log(o.log);
+    engine.set_log_sink(log);
     running_bridge running(main, plane, c, o);
+    if (o.http) running.show(*o.http, c, log);
     const auto begin = std::chrono::steady_clock::now();
     running.served().start();
     print_ready(running.served().local(), o.timeout);
@@ -308,6 +333,7 @@ void bridge_options::add_to(CLI::App& app) {
     options::ib_port(app, bridge.port);
     options::poll(app, bridge.poll);
     options::cpu(app, bridge.cpu);
+    options::http(app, http);
     options::log(app, log);
     options::json(app, json);
     add_fault_options(app, faults);

@@ -111,7 +111,7 @@ int call(const call_command_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     std::string answer;
     std::exception_ptr failure;
     caller calling{transceiver(context, o.ring(ring_tx_mode::write_with_immediate))};

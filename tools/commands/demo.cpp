@@ -1,4 +1,5 @@
 #include "commands/commands.hpp"
+#include "commands/status_front.hpp"
 #include "commands/stream_support.hpp"
 #include "lib/device_pair.hpp"
 #include "lib/frame_sender.hpp"
@@ -62,6 +63,7 @@ class sending_half {
         if (failure.code != errc::peer_closed) throw_if(failure);
     }
 
+    asio::io_context& context() noexcept { return thread_.context(); }
     std::uint64_t frames() const { return frames_; }
     std::uint64_t retransmits() const { return retransmits_; }
 
@@ -92,12 +94,16 @@ int demonstrate(const demo_options& o) {
     pin_this_thread(o.cpu);
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
+    engine.set_name("main");
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    const auto log = command_log(o.log);
+    engine.set_log_sink(log);
     const auto devices = open_device_pair(o.device, o.peer_device, {"soft:127.0.0.2", "soft:127.0.0.3"},
                                           with_faults(o.faults));
     auto config = o.receiver(devices.first);
     config.sessions = 1;
+    if (o.verify.counter_period > 0)
+        config.server.counter_wrap = o.verify.counter_period; // of the one channel
     config.report = [](const std::string& text, bool is_error) {
         if (is_error) say(text);
     };
@@ -106,8 +112,12 @@ int demonstrate(const demo_options& o) {
     receivers streams;
     streams.push_back(std::make_unique<frame_receiver>(context, config, std::move(peers)));
     auto& receiver = *streams.front();
-    status_front status(context, o.http, devices.first, streams);
     sending_half fpga(o, devices.second, where);
+    status_front status(context, o.http, "demo", log, [&](status_snapshot& s) {
+        show_machinery(s, context, devices.first);
+        show_machinery(s, fpga.context(), devices.second);
+        show_streams(s, streams);
+    });
 
     const auto begin = std::chrono::steady_clock::now();
     live_line live(context.get_executor(), [&] { return progress_text(streams, begin); });

@@ -187,7 +187,7 @@ int emulate(const emulate_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     auto opening = with_faults(o.faults);
     opening.capture = o.pcap;
     const auto dev = open_device(o.device, opening);

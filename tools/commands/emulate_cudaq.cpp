@@ -121,7 +121,7 @@ int emulate_cudaq(const cudaq_emulator_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     auto config = config_of(o);
     const auto device_name = config.device->name();
     fpga_emulator emulator(context, std::move(config));

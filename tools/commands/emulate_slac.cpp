@@ -166,7 +166,7 @@ int emulate_slac(const slac_emulator_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     const auto dev = open_device(o.device, o.opening);
     emulated_board board(context, o, dev);
     say("registers at " + board.place().text() + ", frames from " + dev->name());

@@ -1,6 +1,7 @@
 #include "commands/commands.hpp"
 #include "commands/fpga_options.hpp"
 #include "commands/hand_options.hpp"
+#include "commands/status_front.hpp"
 #include "commands/stream_support.hpp"
 #include "hsb/sensor_command.hpp"
 #include "lib/spdlog_sink.hpp"
@@ -81,20 +82,25 @@ std::unique_ptr<peer_source> peers(const recv_options& o, asio::io_context& cont
     return listen(context, dev, c);
 }
 
-/// Of a bring-up, with everything that one wants to compare with the board's side.
-void tell_connection(const receive_server_snapshot& s, bool whole) {
-    if (whole) say(connect_summary_text(s));
+/// The summary holds everything that one wants to compare with the board's side: said after a bring-up, else
+/// a log line, because senders may come and go.
+void tell_connection(const receive_server_snapshot& s, bool brought_up, log_sink& log) {
+    if (brought_up)
+        say(connect_summary_text(s));
+    else
+        log.write(log_level::info, "stream", connect_summary_text(s));
     say("connected: " + s.fpga_ip + " queue pair " + std::to_string(s.fpga_qpn));
 }
 
-frame_receiver_config receiver_config(const recv_options& o, const std::shared_ptr<device>& dev) {
+frame_receiver_config receiver_config(const recv_options& o, const std::shared_ptr<device>& dev,
+                                      const std::shared_ptr<log_sink>& log) {
     auto config = o.receiver(dev);
     config.sessions = o.sessions;
     if (o.by_hand()) config.server.fpga_ip = o.hand.config(o.peer).address.to_address_string();
     config.report = [name = o.fpga_ips.size() > 1 ? config.server.name + ": "
                                                   : ""](const std::string& text, bool) { say(name + text); };
-    config.connected = [whole = o.brings_up()](const receive_server_snapshot& s) {
-        tell_connection(s, whole);
+    config.connected = [brought_up = o.brings_up(), log](const receive_server_snapshot& s) {
+        tell_connection(s, brought_up, *log);
     };
     return config;
 }
@@ -103,11 +109,11 @@ frame_receiver_config receiver_config(const recv_options& o, const std::shared_p
 using boards = std::vector<const slac_source*>;
 
 void add_boards(receivers& streams, boards& sources, const recv_options& o, asio::io_context& context,
-                const std::shared_ptr<device>& dev) {
+                const std::shared_ptr<device>& dev, const std::shared_ptr<log_sink>& log) {
     for (std::size_t n = 0; n < o.fpga_ips.size(); ++n) {
         auto one = o;
         if (o.fpga_ips.size() > 1) one.name += "-" + std::to_string(n);
-        auto config = receiver_config(one, dev);
+        auto config = receiver_config(one, dev, log);
         config.server.fpga_ip = o.fpga_ips[n];
         auto board = slac_config(o, n);
         // Told during the bring-up, when the receiver has long been made.
@@ -117,6 +123,8 @@ void add_boards(receivers& streams, boards& sources, const recv_options& o, asio
             };
         // The board's counter wraps where we tell it to, by default at the number of slots.
         config.verify.counter_period = board.engine.counter_wrap.value_or(o.depth);
+        // Such a board has one channel, so the counter is the channel's.
+        if (config.verify.counter_period > 0) config.server.counter_wrap = config.verify.counter_period;
         auto source = std::make_unique<slac_source>(context, board);
         sources.push_back(source.get());
         streams.push_back(std::make_unique<frame_receiver>(context, config, std::move(source)));
@@ -170,8 +178,9 @@ int receive(const recv_options& o) {
     pin_this_thread(o.cpu);
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
+    engine.set_name("main");
     engine.set_policy(o.poll);
-    const auto log = std::make_shared<spdlog_sink>(o.log);
+    const auto log = command_log(o.log);
     engine.set_log_sink(log);
 
     open_options opening;
@@ -180,12 +189,14 @@ int receive(const recv_options& o) {
     receivers streams;
     boards sources;
     if (o.has_fpga()) {
-        add_boards(streams, sources, o, context, dev);
+        add_boards(streams, sources, o, context, dev, log);
     } else {
-        streams.push_back(
-            std::make_unique<frame_receiver>(context, receiver_config(o, dev), peers(o, context, dev, log)));
+        streams.push_back(std::make_unique<frame_receiver>(context, receiver_config(o, dev, log),
+                                                           peers(o, context, dev, log)));
     }
-    status_front status(context, o.http, dev, streams, [&](status_snapshot& s) {
+    status_front status(context, o.http, "recv", log, [&](status_snapshot& s) {
+        show_machinery(s, context, dev);
+        show_streams(s, streams);
         for (std::size_t n = 0; n < sources.size(); ++n)
             s.fpgas.push_back(session_of(*streams[n], *sources[n]));
     });
@@ -233,6 +244,7 @@ int receive_sensor(const recv_options& o, bool has_path_mtu) {
     h.log = o.log;
     h.opening.capture = o.pcap;
     h.json = o.json;
+    h.http = o.http;
     return recv_hsb(h);
 }
 

@@ -132,7 +132,7 @@ int test_cudaq(const selftest_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.test.poll.budget == polling_policy::endless ? polling_policy::hybrid() : o.test.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     selftest test(context, c);
     live_line live(context.get_executor(), [&] {
         const auto now = test.progress();

@@ -1,5 +1,6 @@
 #include "commands/commands.hpp"
 #include "commands/rpc_support.hpp"
+#include "commands/status_front.hpp"
 #include "commands/stream_support.hpp"
 #include "cudaq/increment.hpp"
 #include "lib/human.hpp"
@@ -31,6 +32,7 @@ using dispatcher_type = rpc::ring_dispatcher<transceiver>;
 struct serve_options : ring_options {
     std::string listen = default_service;
     std::optional<std::chrono::nanoseconds> seconds{};
+    std::optional<options::http_address> http{};
 };
 
 rpc::function_table functions() {
@@ -65,6 +67,11 @@ class service {
         return answered_ + (dispatcher_ ? dispatcher_->snapshot().answered : 0);
     }
     std::uint64_t callers() const noexcept { return callers_; }
+    void show(status_snapshot& s) const {
+        show_machinery(s, context_, config_.device);
+        if (ring_) s.rings.push_back(ring_->snapshot());
+        if (dispatcher_) s.services.push_back({config_.name, dispatcher_->snapshot()});
+    }
 
   private:
     asio::awaitable<error_info> serve_one() {
@@ -108,9 +115,14 @@ class service {
 int serve(const serve_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
+    engine.set_name("main");
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    const auto log = command_log(o.log);
+    engine.set_log_sink(log);
     service served(context, o);
+    std::optional<status_front> status;
+    // On the context: the service's parts come and go there.
+    if (o.http) status.emplace(context, o.http, "serve", log, [&](status_snapshot& s) { served.show(s); });
     live_line live(context.get_executor(),
                    [&] { return human_count(static_cast<double>(served.answered())) + " calls answered"; });
     end_of_run end(context, o.seconds, [&] { served.stop(); });
@@ -118,6 +130,7 @@ int serve(const serve_options& o) {
     asio::co_spawn(context, served.run(), [&](const std::exception_ptr& e, const error_info& result) {
         live.stop();
         end.cancel();
+        if (status) status->stop();
         if (e) std::rethrow_exception(e);
         failure = result;
     });
@@ -144,6 +157,7 @@ void add_serve(CLI::App& app, int& status) {
     command->add_option("--listen", o->listen, "ADDRESS:PORT of CUDA-Q's rendezvous")->capture_default_str();
     o->add_to(*command);
     options::seconds(*command, o->seconds);
+    options::http(*command, o->http);
     command->callback([o, &status] { status = serve(*o); });
 }
 

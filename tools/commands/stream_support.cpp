@@ -3,7 +3,6 @@
 #include "lib/human.hpp"
 
 #include <rocio/connect/parse_endpoint.hpp>
-#include <rocio/io/completion_engine.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -87,34 +86,11 @@ frame_receiver_config receive_options::receiver(std::shared_ptr<device> dev) con
     return c;
 }
 
-namespace {
-
-status_server_config server_config(const std::optional<options::http_address>& where) {
-    status_server_config c;
-    if (!where) return c;
-    c.address = where->address;
-    c.port = where->port;
-    return c;
-}
-
-} // namespace
-
-status_front::status_front(boost::asio::io_context& context,
-                           const std::optional<options::http_address>& where,
-                           const std::shared_ptr<device>& dev, const receivers& streams,
-                           std::function<void(status_snapshot&)> more)
-    : shown_(source_.add([&context, &streams, dev, more = std::move(more)](status_snapshot& s) {
-          s.engines.push_back(completion_engine::of(context).snapshot());
-          s.devices.push_back(dev->snapshot());
-          for (const auto& stream : streams) s.streams.push_back(stream->snapshot());
-          if (more) more(s);
-      })),
-      server_(context, source_, server_config(where)) {
-    std::cerr << "status " << server_.url() << std::endl;
-}
-
-void status_front::stop() {
-    server_.stop();
+void show_streams(status_snapshot& status, const receivers& streams) {
+    for (const auto& stream : streams) {
+        status.streams.push_back(stream->snapshot());
+        if (auto made = stream->handshake()) status.handshakes.push_back(*std::move(made));
+    }
 }
 
 end_of_run::end_of_run(boost::asio::io_context& context, const std::optional<std::chrono::nanoseconds>& limit,

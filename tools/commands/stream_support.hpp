@@ -8,7 +8,7 @@
 
 #include <rocio/device/device.hpp>
 #include <rocio/open/open_device.hpp>
-#include <rocio/status/status_server.hpp>
+#include <rocio/status/status_snapshot.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -64,20 +64,7 @@ struct receive_options {
 /// The streams of a program; they outlive whoever shows them.
 using receivers = std::vector<std::unique_ptr<frame_receiver>>;
 
-/// The status of a receiving program over HTTP; prints its address first, on stderr. `more` may add to it,
-/// from any thread.
-class status_front {
-  public:
-    status_front(boost::asio::io_context& context, const std::optional<options::http_address>& where,
-                 const std::shared_ptr<device>& dev, const receivers& streams,
-                 std::function<void(status_snapshot&)> more = {});
-    void stop();
-
-  private:
-    status_source source_;
-    status_registration shown_;
-    status_server server_;
-};
+void show_streams(status_snapshot& status, const receivers& streams);
 
 /// Calls `stop` once: on SIGINT, SIGTERM, or after `limit`. cancel() lets run() end.
 class end_of_run {

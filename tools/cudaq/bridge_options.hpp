@@ -2,6 +2,7 @@
 
 #include "cudaq/bridge.hpp"
 #include "lib/log_levels.hpp"
+#include "lib/options.hpp"
 
 #include <rocio/fpga/hsb_data_path.hpp>
 #include <rocio/soft/fault_plan.hpp>
@@ -37,6 +38,7 @@ struct bridge_options {
     fault_plan faults{};
     std::string pcap{};
     log_levels log{};
+    std::optional<options::http_address> http{};
     bool json = false;
 
     /// The original's options, as `--name=VALUE`.

@@ -77,7 +77,7 @@ int emulate_hsb(const emulate_hsb_options& o) {
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
-    engine.set_log_sink(std::make_shared<spdlog_sink>(o.log));
+    engine.set_log_sink(command_log(o.log));
     const auto dev = open_device(o.device, o.opening);
     sensor_emulator board(context, config_of(o, dev));
     const auto where = board.control_endpoint();

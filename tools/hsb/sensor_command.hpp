@@ -2,6 +2,7 @@
 
 #include "lib/frame_check.hpp"
 #include "lib/log_levels.hpp"
+#include "lib/options.hpp"
 
 #include <rocio/io/polling_policy.hpp>
 #include <rocio/open/open_device.hpp>
@@ -67,6 +68,7 @@ struct recv_hsb_options {
     log_levels log{};
     open_options opening{};
     bool json = false;
+    std::optional<options::http_address> http{};
 
     // Its own.
     std::uint16_t control_port = 8192;

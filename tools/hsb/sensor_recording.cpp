@@ -144,15 +144,23 @@ asio::awaitable<error_info> sensor_recording::connect() {
         fpga::hsb_control_client(
             context_, asio::ip::udp::endpoint(asio::ip::make_address(fpga_), options_.control_port)),
         config);
-    const auto status = channel.status();
+    channel_ = channel.status();
+    ++attempts_;
     error_code ec;
     co_await receiver_.async_connect(std::move(channel), asio::redirect_error(asio::use_awaitable, ec));
     if (ec) co_return error_info{ec, receiver_.last_error().message()};
-    const auto s = status.snapshot();
+    const auto s = channel_->snapshot();
     tell("connected: IP version " + version_text(s.ip_version) + ", " + std::to_string(s.pages) +
          " pages of " + std::to_string(s.page_size) + " bytes, packets of " +
          std::to_string(s.packet_payload));
     co_return error_info{};
+}
+
+std::optional<fpga_session_snapshot> sensor_recording::session() const {
+    if (!channel_) return std::nullopt;
+    const auto where = fpga_ + ":" + std::to_string(options_.control_port);
+    return fpga_session_snapshot{options_.name, fpga_, where + " by the HSB control channel", attempts_,
+                                 channel_->snapshot()};
 }
 
 asio::awaitable<error_info> sensor_recording::receive() {

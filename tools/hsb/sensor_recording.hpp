@@ -6,6 +6,7 @@
 
 #include <rocio/fpga/hsb_channel.hpp>
 #include <rocio/ring/sensor_receiver.hpp>
+#include <rocio/status/fpga_session_snapshot.hpp>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
@@ -36,6 +37,9 @@ class sensor_recording {
     void stop();
 
     report result() const;
+    sensor_receiver_snapshot snapshot() const { return receiver_.snapshot(); }
+    /// The board; nothing until one is found.
+    std::optional<fpga_session_snapshot> session() const;
     std::uint64_t frames() const noexcept { return frames_; }
     std::string progress() const;
 
@@ -59,6 +63,8 @@ class sensor_recording {
     std::string fpga_;
     std::optional<std::uint8_t> data_plane_{};
     sensor_receiver receiver_;
+    std::optional<fpga::hsb_channel_status> channel_{};
+    std::uint64_t attempts_ = 0;
     std::function<void()> stop_search_{};
     sensor_check pattern_{};
     std::uint64_t frames_ = 0, bytes_ = 0;

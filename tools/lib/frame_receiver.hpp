@@ -61,6 +61,11 @@ class frame_receiver {
     std::string description() const { return peers_->description(); }
     const frame_receiver_counts& counts() const noexcept { return counts_; }
     receive_server_snapshot snapshot() const { return server_.snapshot(); }
+    std::optional<handshake_snapshot> handshake() const {
+        auto made = peers_->handshake();
+        if (made) made->name = name();
+        return made;
+    }
     /// Between the first and the last frame of all sessions.
     double seconds() const;
 

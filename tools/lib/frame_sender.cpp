@@ -128,6 +128,7 @@ void frame_sender::start_due_frames() {
     while (connected_ && !stopping_ && !paused_ && !free_slots_.empty() && next_frame_ < allowed) {
         if (!send_one(free_slots_.back())) break;
     }
+    behind_ = next_frame_ < allowed;
     // The source may have come to its end just now, with nothing on its way that would tell later.
     if (all_sent()) ended_.cancel();
 }
@@ -167,7 +168,9 @@ void frame_sender::on_sent(std::uint32_t slot, const error_code& ec) {
         ended_.cancel();
         return;
     }
-    start_due_frames();
+    // At a rate, frames leave in a burst at each step of the pace: one at a time as each becomes due would
+    // cost a system call and an acknowledgement for each.
+    if (!config_.rate || behind_) start_due_frames();
 }
 
 } // namespace rocio::tools

@@ -95,6 +95,7 @@ class frame_sender {
     bool ever_connected_ = false;
     bool watching_ = false;
     bool pacing_ = false; ///< The pace timer's handler is still to come, also after a cancel().
+    bool behind_ = false; ///< More frames are due than there are free slots for.
     bool stopping_ = false;
     bool paused_ = false;
 };

@@ -27,6 +27,7 @@ class listener_source final : public listening_source {
         co_return result;
     }
     asio::ip::tcp::endpoint endpoint() const override { return listener_.local_endpoint(); }
+    std::optional<handshake_snapshot> handshake() const override { return listener_.handshake(); }
     void close() override {
         closed_ = true;
         listener_.close();

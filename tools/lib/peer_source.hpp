@@ -4,6 +4,7 @@
 #include "lib/hand_peer.hpp"
 
 #include <rocio/connect/any_handshake.hpp>
+#include <rocio/connect/handshake_snapshot.hpp>
 #include <rocio/connect/rdma_cm.hpp>
 #include <rocio/connect/tcp_rendezvous.hpp>
 
@@ -11,6 +12,7 @@
 #include <boost/asio/io_context.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace rocio::tools {
@@ -31,6 +33,8 @@ class peer_source {
     virtual void ended(const error_info& /*why*/, bool /*connected*/) {}
     /// "waiting for a sender at …": what next() does, for a person.
     virtual std::string description() const = 0;
+    /// How the connections were made so far; any thread. Nothing where no one dials.
+    virtual std::optional<handshake_snapshot> handshake() const { return std::nullopt; }
     /// Ends next(); no further peer.
     virtual void close() = 0;
 };

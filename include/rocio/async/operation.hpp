@@ -150,7 +150,7 @@ struct bound_completion {
     }
 };
 
-/// The operation with its handler. `Base` is an operation<…>, perhaps with data of its own and with a
+/// The operation with its handler. `Base` is an `operation<…>`, perhaps with data of its own and with a
 /// `before_upcall()` that completes its results just before the handler is called (without the engine's
 /// lock). Built in the initiating template, where the handler's executor and allocator still have their
 /// types: asking an erased handler for its executor costs an allocation on Boost 1.81.

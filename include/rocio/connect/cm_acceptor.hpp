@@ -21,7 +21,7 @@ namespace rocio {
 /// Requests are taken from the system while an async_accept() or one of its peers' operations is outstanding;
 /// in between they wait there. A request that comes through another RDMA device than this one's is rejected.
 ///
-/// Thread safety: distinct objects: safe. Shared objects: unsafe, but for snapshot().
+/// Thread safety: distinct objects: safe. Shared objects: unsafe, but for snapshot() and handshake().
 template <class Executor = asio::any_io_executor>
 class basic_cm_acceptor {
     template <class>
@@ -67,6 +67,8 @@ class basic_cm_acceptor {
     asio::ip::tcp::endpoint local_endpoint() const { return detail::local_endpoint_of(core_); }
     /// What it has seen. Any thread.
     cm_acceptor_snapshot snapshot() const { return detail::snapshot_of(core_); }
+    /// How connections were made here, for the status. Any thread.
+    handshake_snapshot handshake() const { return detail::handshake_of(core_); }
 
     /// Waits for the next request.
     ///

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <rocio/connect/handshake_log.hpp>
 #include <rocio/types/error.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -34,6 +36,9 @@ struct cm_config {
     /// and 196 on the listening side. Without a value this side tells region, payload and depth in rocio's
     /// own form, which other programs ignore.
     std::optional<std::vector<std::byte>> private_data{};
+    /// Where attempts are counted for the status; shared by the handshakes of one place. Default: nowhere; an
+    /// acceptor makes one.
+    std::shared_ptr<handshake_log> handshakes{};
 };
 
 /// errc::invalid_argument with a sentence for a deadline that is not positive or above one hour

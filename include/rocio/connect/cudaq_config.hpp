@@ -1,9 +1,11 @@
 #pragma once
 
+#include <rocio/connect/handshake_log.hpp>
 #include <rocio/types/error.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 namespace rocio {
 
@@ -14,6 +16,9 @@ struct cudaq_config {
     std::chrono::milliseconds exchange_deadline{5000};
     /// Service: how long to wait for a caller; 0: for ever.
     std::chrono::milliseconds accept_deadline{0};
+    /// Where attempts are counted for the status; shared by the handshakes of one place. Default: nowhere; a
+    /// service makes one.
+    std::shared_ptr<handshake_log> handshakes{};
 };
 
 /// errc::invalid_argument for a deadline that is not positive or above one hour (accept_deadline may be 0).

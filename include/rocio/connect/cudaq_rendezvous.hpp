@@ -116,6 +116,9 @@ class basic_cudaq_service : public basic_cudaq_handshake<Executor> {
 
     /// Where it listens, with the real port.
     asio::ip::tcp::endpoint local_endpoint() const { return detail::local_endpoint_of(this->session()); }
+    /// How its connection was made, for the status. Whoever gives the service away, as async_connect() wants
+    /// it, keeps a handshake_log of his own and gives it to the configuration.
+    handshake_snapshot handshake() const { return detail::handshake_of(this->session()); }
 };
 
 using cudaq_caller = basic_cudaq_caller<>;

@@ -22,7 +22,7 @@ namespace rocio {
 /// New connections are taken while an async_accept() is outstanding; between two of them they wait in the
 /// system's queue.
 ///
-/// Thread safety: distinct objects: safe. Shared objects: unsafe, but for snapshot().
+/// Thread safety: distinct objects: safe. Shared objects: unsafe, but for snapshot() and handshake().
 template <class Executor = asio::any_io_executor>
 class basic_tcp_listener {
     template <class>
@@ -66,6 +66,8 @@ class basic_tcp_listener {
     asio::ip::tcp::endpoint local_endpoint() const { return detail::local_endpoint_of(core_); }
     /// What it has seen. Any thread.
     tcp_listener_snapshot snapshot() const { return detail::snapshot_of(core_); }
+    /// How connections were made here, for the status: probes that said nothing are not counted. Any thread.
+    handshake_snapshot handshake() const { return detail::handshake_of(core_); }
 
     /// Waits for the next connection that has said a valid hello.
     ///

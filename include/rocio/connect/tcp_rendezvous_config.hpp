@@ -1,9 +1,11 @@
 #pragma once
 
+#include <rocio/connect/handshake_log.hpp>
 #include <rocio/types/error.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 
 namespace rocio {
 
@@ -29,6 +31,9 @@ struct tcp_rendezvous_config {
     /// Bytes of the largest message this side will send; 0: not told. The handshake is refused when the other
     /// side says that it takes less.
     std::uint32_t largest_message = 0;
+    /// Where attempts are counted for the status; shared by the handshakes of one place. Default: nowhere; a
+    /// listener makes one.
+    std::shared_ptr<handshake_log> handshakes{};
 };
 
 /// errc::invalid_argument with a sentence for a deadline that is not positive or above one hour

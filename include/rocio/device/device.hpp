@@ -35,6 +35,9 @@ struct device_limits {
     std::uint8_t ports = 1;
 };
 
+/// The same by name, for the snapshot.
+std::vector<device_snapshot::limit> to_snapshot(const device_limits& limits);
+
 enum class port_state : std::uint8_t { down, active };
 
 struct port_attributes {

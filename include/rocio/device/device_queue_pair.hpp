@@ -10,11 +10,31 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace rocio {
 
 enum class queue_pair_type : std::uint8_t { rc, uc };
 enum class queue_pair_state : std::uint8_t { reset, init, ready_to_receive, ready_to_send, error };
+
+constexpr std::string_view to_string(queue_pair_type type) noexcept {
+    return type == queue_pair_type::rc ? "rc" : "uc";
+}
+constexpr std::string_view to_string(queue_pair_state state) noexcept {
+    switch (state) {
+    case queue_pair_state::reset:
+        return "reset";
+    case queue_pair_state::init:
+        return "init";
+    case queue_pair_state::ready_to_receive:
+        return "ready to receive";
+    case queue_pair_state::ready_to_send:
+        return "ready to send";
+    case queue_pair_state::error:
+        return "error";
+    }
+    return "unknown";
+}
 
 struct device_queue_pair_config {
     queue_pair_type type = queue_pair_type::rc;
@@ -70,6 +90,8 @@ struct device_queue_pair_counters {
     std::uint64_t psn_gaps = 0, psns_missed = 0, interrupted_messages = 0;
     std::uint64_t dropped_out_of_message = 0, dropped_without_receive = 0;
     std::uint64_t dropped_without_access = 0, dropped_bad_length = 0;
+
+    device_queue_pair_counters& operator+=(const device_queue_pair_counters& more) noexcept;
 };
 
 class device_queue_pair {

@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 
 namespace rocio {
 
@@ -65,6 +66,9 @@ class completion_engine final : public asio::execution_context::service {
     polling_policy policy() const;
     /// Where late turns are reported; may be null.
     void set_log_sink(std::shared_ptr<log_sink> sink);
+    /// Shown in the snapshot; a busy_poll_thread gives its own.
+    void set_name(std::string name);
+    /// Does not wait for a handler that runs in the turn, however long it takes.
     engine_snapshot snapshot() const;
 
     /// A spinning engine gives way to whoever waits here between two sweeps.
@@ -98,6 +102,9 @@ class completion_engine final : public asio::execution_context::service {
                         const device_completion_queue* queue = nullptr);
     /// Completions still queued for it are dropped and counted as stale. *locked*
     void remove_sink(wr_id prefix) noexcept;
+    /// When the sweep that runs began, without a look at the clock; the epoch while the engine waits.
+    /// *locked*
+    time_point sweep_began() const noexcept { return hot_.last_sweep; }
     /// A sink got a completion for which it has no work request. *locked*
     void count_stale() noexcept;
     /// A queue pair was destroyed because its device did not flush all of its work requests in time. *locked*
@@ -145,7 +152,8 @@ class completion_engine final : public asio::execution_context::service {
     enum class schedule : std::uint8_t { post, defer };
 
     void shutdown() noexcept override;
-    void schedule_turn(schedule how) noexcept;
+    /// `now`: where it is known already.
+    void schedule_turn(schedule how, time_point now = {}) noexcept;
     void turn();
     void run_turn(lock_type& lock);
     std::chrono::nanoseconds turn_length(time_point now) noexcept;
@@ -171,6 +179,7 @@ class completion_engine final : public asio::execution_context::service {
     void stop_polling_waits() noexcept;
     void stop_all_waits() noexcept;
     void note_gap(time_point now) noexcept;
+    void count_gap() noexcept;
     void log_late_turn(lock_type& lock) noexcept;
     void give_way(lock_type& lock) noexcept;
 

@@ -25,12 +25,14 @@ struct engine_snapshot {
     std::uint64_t waits = 0; ///< Times the engine waited in the kernel.
     std::uint64_t wakes = 0;
     std::uint64_t late_turns = 0;            ///< Gaps above half of what a peer tolerates.
-    std::chrono::nanoseconds longest_gap{0}; ///< Between two turns while something was outstanding.
-    latency_summary gaps{};                  ///< Between turns while something was outstanding.
+    std::chrono::nanoseconds longest_gap{0}; ///< The longest of `gaps`.
+    /// Times in which no device was looked at while something was outstanding: between two turns, or because
+    /// a handler in the turn took long. Of each turn the longest. Waiting in the kernel is none.
+    latency_summary gaps{};
     /// How long the present turn lasts; 0 between turns. A handler that blocks shows here.
     std::chrono::nanoseconds in_turn{0};
-    /// Since the last turn ended, while one is due; 0 while the engine waits for the device or has nothing to
-    /// do.
+    /// How long a turn has been due that has not begun, because other handlers of the context take long or
+    /// nobody runs it. 0 while the engine waits for the device or has nothing to do.
     std::chrono::nanoseconds turn_due{0};
     /// CPU time of the thread that had the last turn, since it began; 0 where the system does not tell.
     std::chrono::nanoseconds cpu_time{0};

@@ -102,6 +102,9 @@ class basic_queue_pair {
     peer_parameters peer() const { return impl_->peer(); }
     /// What the device counted; false where it does not count.
     bool counters(device_queue_pair_counters& out) const { return impl_->counters(out); }
+    /// What the status shows of it. Any thread, while nobody moves, assigns or destroys this object; never
+    /// waits for a handler.
+    queue_pair_snapshot snapshot() const { return impl_->snapshot(); }
 
     /// Sends a message.
     ///

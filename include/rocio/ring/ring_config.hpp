@@ -56,6 +56,9 @@ struct ring_config {
     std::optional<mtu> path_mtu{}; ///< Default: the port's active MTU.
     /// Of the first packet of both sides; CUDA-Q and HSB peers expect 0.
     psn first_psn{0};
+    /// Counts how long filled slots are held (ring_snapshot::held), some nanoseconds per message; by the
+    /// times at which the engine sweeps, so no clock is read for it.
+    bool measure_held = true;
 };
 
 /// Errors: errc::invalid_argument, errc::region_too_large, each with value and what is allowed.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/latency_histogram.hpp>
 #include <rocio/types/parameters.hpp>
@@ -22,6 +23,7 @@ struct ring_snapshot {
     local_parameters local{};
     std::optional<peer_parameters> peer{};
     error_info last_error{};
+    std::optional<queue_pair_state> pair_state{}; ///< Absent while the device has no queue pair of ours.
 
     std::uint32_t receives_posted = 0;
     std::uint32_t rx_held = 0;      ///< Filled slots that nobody has released.
@@ -30,14 +32,29 @@ struct ring_snapshot {
     std::uint64_t bytes_sent = 0;  ///< Of messages; what arrives says its length itself.
     traffic_rates receive_rates{}; ///< Filled in by the status room, as the next one.
     traffic_rates send_rates{};
-    latency_summary held{};          ///< How long filled slots were held until they were released.
+    /// How long filled slots were held, from the sweep that found the message to the one that found the slot
+    /// released. Empty without ring_config::measure_held, and in the modes forward and unified.
+    latency_summary held{};
     std::uint64_t overwritten = 0;   ///< Messages that came into a slot which was still held.
     std::uint64_t bad_immediate = 0; ///< Immediates that do not fit the peer's layout.
     std::uint64_t unexpected = 0;    ///< Completions of another kind than the ring expects.
     std::uint64_t bad_flag = 0;      ///< Send flags that are no address in the ring; taken back.
     std::uint64_t send_errors = 0, receive_errors = 0;
-    /// What the device noticed of lost packets and messages; absent where it does not count.
+    /// What the device noticed of lost packets and messages, on all connections; absent where it does not
+    /// count.
     std::optional<device_queue_pair_counters> device_counters{};
 };
+
+inline queue_pair_snapshot queue_pair_of(const ring_snapshot& s) {
+    queue_pair_snapshot q;
+    q.owner = s.name;
+    q.device = s.device;
+    q.type = to_string(queue_pair_type::uc);
+    q.set_state(s.pair_state);
+    q.set_local(s.local);
+    if (s.peer) q.set_peer(*s.peer);
+    q.counters = s.device_counters;
+    return q;
+}
 
 } // namespace rocio

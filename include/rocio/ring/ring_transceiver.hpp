@@ -181,6 +181,7 @@ class basic_ring_transceiver {
     bool is_connected() const { return core_->is_connected(); }
     /// The last failure with its sentence.
     error_info last_error() const { return core_->last_error(); }
+    /// Any thread; does not wait for a handler that runs, however long it takes.
     ring_snapshot snapshot() const { return core_->snapshot(); }
 
   private:

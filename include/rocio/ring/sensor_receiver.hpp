@@ -106,6 +106,7 @@ class basic_sensor_receiver {
     bool is_connected() const { return core_->is_connected(); }
     /// The last failure with its sentence.
     error_info last_error() const { return core_->last_error(); }
+    /// Any thread; does not wait for a handler that runs, however long it takes.
     sensor_receiver_snapshot snapshot() const { return core_->snapshot(); }
 
   private:

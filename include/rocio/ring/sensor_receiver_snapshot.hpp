@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/parameters.hpp>
 #include <rocio/types/traffic_rates.hpp>
@@ -22,6 +23,7 @@ struct sensor_receiver_snapshot {
     local_parameters local{};
     std::optional<peer_parameters> peer{};
     error_info last_error{};
+    std::optional<queue_pair_state> pair_state{}; ///< Absent while the device has no queue pair of ours.
 
     std::uint32_t receives_posted = 0;
     std::uint32_t queued = 0;      ///< Frames that wait to be taken.
@@ -40,9 +42,21 @@ struct sensor_receiver_snapshot {
     std::uint64_t unexpected = 0;  ///< Completions of another kind than frames bring.
     std::uint64_t receive_errors = 0;
     std::uint32_t last_frame_number = 0;
-    /// What the device noticed of lost packets; absent where it does not count. A lost data packet leaves a
-    /// hole in its frame that only psns_missed (and the CRC in the metadata) tells.
+    /// What the device noticed of lost packets, on all connections; absent where it does not count. A lost
+    /// data packet leaves a hole in its frame that only psns_missed (and the CRC in the metadata) tells.
     std::optional<device_queue_pair_counters> device_counters{};
 };
+
+inline queue_pair_snapshot queue_pair_of(const sensor_receiver_snapshot& s) {
+    queue_pair_snapshot q;
+    q.owner = s.name;
+    q.device = s.device;
+    q.type = to_string(queue_pair_type::uc);
+    q.set_state(s.pair_state);
+    q.set_local(s.local);
+    if (s.peer) q.set_peer(*s.peer);
+    q.counters = s.device_counters;
+    return q;
+}
 
 } // namespace rocio

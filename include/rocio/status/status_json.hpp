@@ -6,8 +6,10 @@
 
 namespace rocio {
 
-/// The status document: {"process": {…}, "engines": […], "devices": […], "streams": [{"name": …}],
-/// "fpgas": […]}.
+/// The status document, as docs/status.md and docs/status.schema.json describe it: "schema_version",
+/// "process", "stale", and an array for each kind of part: "engines", "devices", "queue_pairs", "streams",
+/// "rings", "sensors", "services", "callers", "fpgas", "handshakes"; "stream_variables" has a sentence for
+/// each variable of a stream.
 ///
 /// A stream carries the fifteen variables of the SLAC receive server under their snake_case names, and more.
 /// Keys and addresses are strings ("0x…"). Counters are JSON integers with all 64 bits; a reader that keeps

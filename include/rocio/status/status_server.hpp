@@ -24,9 +24,9 @@ class status_listener;
 /// Owns a listener: opens it on construction, ends it on destruction.
 class status_listener_handle {
   public:
-    status_listener_handle(const asio::any_io_executor& executor, status_source source,
+    status_listener_handle(const asio::any_io_executor& executor, const status_source& source,
                            status_server_config config);
-    status_listener_handle(const asio::any_io_executor& executor, status_source source,
+    status_listener_handle(const asio::any_io_executor& executor, const status_source& source,
                            status_server_config config, error_info& error);
     status_listener_handle(status_listener_handle&&) noexcept = default;
     status_listener_handle& operator=(status_listener_handle&& other) noexcept;
@@ -47,9 +47,18 @@ class status_listener_handle {
 ///     auto shown = source.add([&](rocio::status_snapshot& s) { s.streams.push_back(server.snapshot()); });
 ///     rocio::status_server http(context, source, {.port = 8080});
 ///
-/// `GET /status` gives the whole as JSON, `GET /status/streams` (process, engines, devices) one part, `GET
-/// /healthz` "ok". HEAD works too; anything else is refused with a JSON body. It takes no request bodies, has
-/// no thread, never blocks one, and bounds memory, time and number of its sessions.
+/// `GET /` gives a page that shows it all, live. `GET /status` gives the whole as JSON, `GET /status/streams`
+/// one part, `GET /status/streams/0` and `GET /status/streams/NAME` what is in it; each with an ETag unless
+/// it holds the time. `GET /metrics` gives Prometheus text, `GET /healthz` "ok" whenever the server answers,
+/// `GET /readyz` 200 when nothing is stale, else 503 with the reasons. `GET /events` never ends: server-sent
+/// events "status" (first the whole, then each second an RFC 7396 merge patch of the one before) and "device"
+/// (one for each event of a device, at once when the source is notified). HEAD works too; anything else is
+/// refused with a JSON body. No request changes anything or has a body. Answers of more than 1 KiB are packed
+/// with gzip for who accepts it.
+///
+/// It has no thread, never blocks one, and bounds memory, time and number of its sessions. With every session
+/// taken a new client takes the place of one that idles, or of the one whose request has been coming in for
+/// longest. Twice a second it looks at the status by itself, to know rates.
 ///
 /// It listens from construction on and keeps the context's run() alive until stop(). Destroying the context
 /// with sessions open is fine. Handlers run on a strand of the given executor; any execution context with
@@ -65,17 +74,18 @@ class basic_status_server {
 
     /// Listens. Throws rocio::exception: errc::invalid_argument, or what the system says of the address and
     /// port.
-    basic_status_server(const Executor& executor, status_source source, status_server_config config = {})
-        : executor_(executor), handle_(executor, std::move(source), std::move(config)) {}
+    basic_status_server(const Executor& executor, const status_source& source,
+                        status_server_config config = {})
+        : executor_(executor), handle_(executor, source, std::move(config)) {}
     template <class Context>
     requires std::is_convertible_v<Context&, asio::execution_context&>
-    basic_status_server(Context& context, status_source source, status_server_config config = {})
-        : basic_status_server(Executor(context.get_executor()), std::move(source), std::move(config)) {}
+    basic_status_server(Context& context, const status_source& source, status_server_config config = {})
+        : basic_status_server(Executor(context.get_executor()), source, std::move(config)) {}
 
     /// As above, but reports in `error`; after an error the object does nothing and its port() is 0.
-    basic_status_server(const Executor& executor, status_source source, status_server_config config,
+    basic_status_server(const Executor& executor, const status_source& source, status_server_config config,
                         error_info& error)
-        : executor_(executor), handle_(executor, std::move(source), std::move(config), error) {}
+        : executor_(executor), handle_(executor, source, std::move(config), error) {}
 
     basic_status_server(basic_status_server&&) noexcept = default;
     basic_status_server& operator=(basic_status_server&&) noexcept = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/status/status_routes_config.hpp>
 #include <rocio/types/log_sink.hpp>
 
 #include <chrono>
@@ -22,6 +23,8 @@ struct status_server_config {
     std::chrono::milliseconds write_timeout{10'000}; ///< For a whole answer.
     std::chrono::milliseconds idle_timeout{30'000};  ///< Between requests, and before the first.
 
+    status_routes_config routes{}; ///< Token, origins, snapshots, events.
+
     std::shared_ptr<log_sink> log{}; ///< For trouble with accepting; null says nothing.
 };
 
@@ -30,10 +33,11 @@ struct status_server_snapshot {
     std::string address;
     std::uint16_t port = 0;
     std::uint64_t sessions = 0;        ///< Open now.
+    std::uint64_t subscribers = 0;     ///< Of `/events`, now.
     std::uint64_t accepted = 0;        ///< Connections, those refused included.
     std::uint64_t requests = 0;        ///< Answered, errors included.
     std::uint64_t timeouts = 0;        ///< Sessions ended by a deadline.
-    std::uint64_t evicted = 0;         ///< Idle sessions closed to make room.
+    std::uint64_t evicted = 0;         ///< Sessions without a whole request closed to make room.
     std::uint64_t refused = 0;         ///< Connections answered 503: every session was busy.
     std::uint64_t accept_failures = 0; ///< Mostly for want of file descriptors; accepting goes on.
 };

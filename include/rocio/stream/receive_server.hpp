@@ -120,6 +120,7 @@ class basic_receive_server {
     bool is_connected() const { return core_->is_connected(); }
     /// The last failure with its sentence.
     error_info last_error() const { return core_->last_error(); }
+    /// Any thread; does not wait for a handler that runs, however long it takes.
     receive_server_snapshot snapshot() const { return core_->snapshot(); }
 
   private:

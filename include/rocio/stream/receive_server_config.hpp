@@ -29,6 +29,13 @@ struct receive_server_config {
     /// that cannot say goodbye. Frames that are held up because all slots are lent do not count as silence.
     /// Default: never.
     std::optional<std::chrono::milliseconds> idle_limit{};
+    /// How many values the counter in bits 31:8 of the immediate takes before it starts at 0 again, 1 to
+    /// 2^24, each channel with a counter of its own (AddrWrapCount of the SLAC firmware). With it the
+    /// snapshot counts the frames that are missing on a channel: up to half a period ahead of the expected
+    /// counter is a gap; a repeated counter, one further back and one outside the period are none and change
+    /// nothing. It begins anew with each connection. A loss of whole periods cannot be seen. Default, and
+    /// with 1, a counter that stands still: gaps are unknown.
+    std::optional<std::uint32_t> counter_wrap{};
 };
 
 /// How the connection behaves (the transport configuration of the SLAC system).

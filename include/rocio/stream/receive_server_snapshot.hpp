@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/rnr_timer.hpp>
@@ -46,6 +47,8 @@ struct receive_server_snapshot {
     rnr_timer min_rnr_timer{};
     std::uint8_t rnr_retry = 0;
     std::uint8_t retry_count = 0;
+    std::optional<queue_pair_state> pair_state{}; ///< Absent while the device has no queue pair of ours.
+    std::optional<std::uint32_t> fpga_psn{};      ///< The first that the peer sends; absent until connected.
 
     std::uint32_t slots_posted = 0;           ///< 0 means that the sender is being held (RNR).
     std::uint32_t slots_lent = 0;             ///< In views and with the user.
@@ -79,5 +82,25 @@ struct receive_server_snapshot {
     bool has_counters = false;
     device_queue_pair_counters counters{}; ///< Of all sessions.
 };
+
+/// Its queue pair, and the counters of those before it.
+inline queue_pair_snapshot queue_pair_of(const receive_server_snapshot& s) {
+    queue_pair_snapshot q;
+    q.owner = s.name;
+    q.device = s.device;
+    q.type = to_string(queue_pair_type::rc);
+    q.set_state(s.pair_state);
+    q.number = s.host_qpn;
+    q.receive_psn = s.fpga_psn.value_or(s.host_rq_psn);
+    q.send_psn = s.host_sq_psn;
+    if (s.fpga_qpn != 0) q.peer_address = s.fpga_ip;
+    q.peer_number = s.fpga_qpn;
+    q.path_mtu = s.path_mtu;
+    q.min_rnr_timer = s.min_rnr_timer;
+    q.rnr_retry = s.rnr_retry;
+    q.retry_count = s.retry_count;
+    if (s.has_counters) q.counters = s.counters;
+    return q;
+}
 
 } // namespace rocio

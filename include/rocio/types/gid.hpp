@@ -9,7 +9,7 @@
 
 namespace rocio {
 
-/// Global identifier: on RoCEv2 the IPv6 address of the port, or its IPv4 address mapped as ::ffff:a.b.c.d.
+/// Global identifier: on RoCEv2 the port's IPv6 address, or its IPv4 address mapped into IPv6 (RFC 4291).
 class gid {
   public:
     using bytes_type = std::array<std::uint8_t, 16>;

@@ -13,7 +13,7 @@ constexpr std::uint32_t slots = 256;
 #ifdef ROCIO_SANITIZED
 constexpr std::uint32_t messages = 50'000;
 #else
-constexpr std::uint32_t messages = 300'000;
+constexpr std::uint32_t messages = 100'000; // some seconds beside a compiler
 #endif
 
 /// Walks through the send ring on a thread of its own, as CUDA-Q's dispatchers do: slot after slot, a number

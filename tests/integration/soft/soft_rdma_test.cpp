@@ -119,7 +119,7 @@ TEST(SoftRdmaSockets, LongReadsAndWritesNeverOverrunASocket) {
         EXPECT_TRUE(holds_message(b.slot(40 + i), i)) << "there and back";
     }
     EXPECT_EQ(a.counters().retransmits + b.counters().retransmits, 0U);
-    EXPECT_EQ(a.counter("socket_overflows") + b.counter("socket_overflows"), 0U);
+    EXPECT_EQ(a.counter("drops.socket_overflow") + b.counter("drops.socket_overflow"), 0U);
 }
 
 TEST(SoftRdmaSockets, APollingReceiverKeepsUpWithAnUnreliableSender) {
@@ -140,7 +140,7 @@ TEST(SoftRdmaSockets, APollingReceiverKeepsUpWithAnUnreliableSender) {
         }
         return ::testing::Test::HasFailure() || checked == messages;
     })) << checked;
-    EXPECT_EQ(b.counter("socket_overflows"), 0U);
+    EXPECT_EQ(b.counter("drops.socket_overflow"), 0U);
     EXPECT_EQ(b.counters().psns_missed, 0U);
 }
 

@@ -87,7 +87,7 @@ TEST(SoftStream, AFullWindowNeverOverrunsTheReceiversSocket) {
             EXPECT_EQ(b.post_receive(b.received()[checked].id.slot), errc::success);
         return HasFailure() || checked == messages;
     }));
-    EXPECT_EQ(b.counter("socket_overflows"), 0U);
+    EXPECT_EQ(b.counter("drops.socket_overflow"), 0U);
     EXPECT_EQ(a.counters().retransmits, 0U);
     EXPECT_EQ(a.counters().rnr_naks_received, 0U);
 }
@@ -104,7 +104,7 @@ TEST(SoftStream, ALargerReceiveBufferOpensTheWindow) {
     for (std::uint32_t i = 0; i < 100; ++i) ASSERT_EQ(a.post_send(128 + i, 4'096), errc::success);
     for (int i = 0; i < 5; ++i) a.turn(device::time_point{} + std::chrono::hours(1));
     EXPECT_GE(a.counter("packets_out"), 45U);
-    EXPECT_EQ(b.counter("socket_overflows"), 0U);
+    EXPECT_EQ(b.counter("drops.socket_overflow"), 0U);
 }
 
 TEST(SoftStream, RecoversFromEveryKindOfFault) {

@@ -150,11 +150,11 @@ TEST(UdpLink, CountsWhatTheKernelDroppedEvenWhenNothingMoreArrives) {
     const std::vector<std::byte> bytes(4'096);
     const std::uint32_t fit = b.link().receive_buffer() / 8'448;
     for (std::uint32_t i = 0; i < fit + 10; ++i) stranger.send(bytes, "127.30.1.15");
-    EXPECT_GE(b.counter("socket_overflows"), 1U);
+    EXPECT_GE(b.counter("drops.socket_overflow"), 1U);
     std::array<received_datagram, 16> batch;
     std::uint64_t arrived = 0;
     for (std::size_t n; (n = b.link().receive(batch, {})) != 0;) arrived += n;
-    EXPECT_EQ(arrived + b.counter("socket_overflows"), fit + 10);
+    EXPECT_EQ(arrived + b.counter("drops.socket_overflow"), fit + 10);
 }
 
 TEST(UdpLink, HasTheReceiveBufferItIsAskedForOrSaysWhatTheSystemGrants) {

@@ -2,6 +2,7 @@
 
 #include <boost/json/array.hpp>
 
+#include <chrono>
 #include <limits>
 #include <stdexcept>
 
@@ -10,6 +11,7 @@ namespace {
 using namespace rocio;
 using namespace rocio::test;
 namespace json = boost::json;
+using namespace std::chrono_literals;
 
 class status_request : public status_server_fixture {
   protected:
@@ -48,13 +50,15 @@ TEST_F(status_request, for_something_else_gets_404_in_json) {
 }
 
 TEST_F(status_request, shows_values_of_the_moment_it_is_made) {
-    std::uint64_t frames = 0;
+    serve({.routes = {.snapshot_age = 0ms}});
+    std::uint64_t frames = 1;
     const auto shown = source.add([&](status_snapshot& s) {
         s.streams.push_back(named_stream("camera"));
-        s.streams.back().rx_frame_count = ++frames;
+        s.streams.back().rx_frame_count = frames;
     });
     auto c = client();
     EXPECT_EQ(json_of(get(c, "/status/streams")).at(0).at("rx_frame_count"), 1);
+    frames = 2;
     EXPECT_EQ(json_of(get(c, "/status/streams")).at(0).at("rx_frame_count"), 2);
 }
 

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <thread>
@@ -28,6 +29,7 @@ class status_server_fixture : public testing::Test {
 
     status_server& serve(status_server_config config = {}) {
         config.address = address;
+        config.routes.hosts.emplace_back("test");
         return server.emplace(context, source, std::move(config));
     }
 
@@ -78,6 +80,14 @@ class status_server_fixture : public testing::Test {
         return response(one);
     }
 };
+
+/// A status whose JSON has at least so many bytes, in a text that nothing else is made of.
+inline status_source::provider status_of_size(std::size_t bytes) {
+    return [bytes](status_snapshot& s) {
+        s.streams.push_back(named_stream("large"));
+        s.streams.back().host_gid = std::string(bytes, 'x');
+    };
+}
 
 inline boost::json::value json_of(const http_response& response) {
     EXPECT_EQ(response.header("content-type"), "application/json");

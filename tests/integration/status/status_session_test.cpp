@@ -38,8 +38,7 @@ class status_session : public status_server_fixture {
         return all;
     }
 
-    status_registration large =
-        source.add([](status_snapshot& s) { s.streams.push_back(named_stream(std::string(16 << 20, 'x'))); });
+    status_registration large = source.add(status_of_size(16 << 20));
 };
 
 TEST_F(status_session, beyond_the_cap_takes_the_place_of_the_one_idle_for_longest) {
@@ -72,9 +71,8 @@ TEST_F(status_session, in_use_is_spared_for_one_that_idles) {
 TEST_F(status_session, beyond_the_cap_is_refused_with_503_while_all_are_busy) {
     serve({.max_sessions = 2});
     auto busy = clients(2);
-    for (auto& c : busy) c.send("GET /healthz HTTP/1.1\r\n");
-    EXPECT_TRUE(has_accepted(2));
-    context.poll();
+    for (auto& c : busy) c.get("/status"); // more than the sockets' buffers take
+    EXPECT_TRUE(pump([&] { return server->snapshot().requests == 2; }));
     auto third = client();
     third.get("/healthz");
     const auto r = response(third);
@@ -84,10 +82,24 @@ TEST_F(status_session, beyond_the_cap_is_refused_with_503_while_all_are_busy) {
     EXPECT_EQ(json_of(r).at("status"), 503);
     EXPECT_TRUE(closes(third));
     EXPECT_EQ(server->snapshot().refused, 1U);
-    for (auto& c : busy) {
-        c.send("Host: test\r\n\r\n");
-        EXPECT_EQ(response(c).body, "ok");
+    for (auto& c : busy) EXPECT_EQ(response(c).status, 200U);
+}
+
+TEST_F(status_session, beyond_the_cap_takes_the_place_of_the_request_that_has_been_coming_in_for_longest) {
+    serve({.max_sessions = 2});
+    std::vector<raw_http_client> slow;
+    for (std::uint64_t n = 1; n <= 2; ++n) {
+        slow.push_back(client());
+        slow.back().send("GET /healthz HTTP/1.1\r\n");
+        EXPECT_TRUE(has_accepted(n));
+        context.poll();
     }
+    auto third = client();
+    EXPECT_EQ(get(third, "/healthz").body, "ok");
+    EXPECT_TRUE(closes(slow[0]));
+    slow[1].send("Host: test\r\n\r\n");
+    EXPECT_EQ(response(slow[1]).body, "ok");
+    EXPECT_EQ(server->snapshot().evicted, 1U);
 }
 
 TEST_F(status_session, reset_in_the_middle_of_an_answer_ends_quietly) {

@@ -1,3 +1,4 @@
+#include "full_status.hpp"
 #include "named_stream.hpp"
 
 #include <rocio/status/status_json.hpp>
@@ -59,18 +60,31 @@ receive_server_snapshot connected_stream() {
 
 TEST(status_json, of_nothing_has_every_part_all_the_same) {
     const auto document = through_text(to_json(status_snapshot{}));
-    EXPECT_THAT(keys_of(document), ElementsAre("process", "engines", "devices", "streams", "fpgas"));
-    EXPECT_TRUE(document.at("fpgas").as_array().empty());
-    EXPECT_TRUE(document.at("engines").as_array().empty());
-    EXPECT_TRUE(document.at("devices").as_array().empty());
-    EXPECT_TRUE(document.at("streams").as_array().empty());
+    EXPECT_THAT(keys_of(document), ElementsAre("schema_version", "process", "stale", "engines", "devices",
+                                               "queue_pairs", "streams", "stream_variables", "rings",
+                                               "sensors", "services", "callers", "fpgas", "handshakes"));
+    for (const auto& [key, value] : document) {
+        if (value.is_array()) {
+            EXPECT_TRUE(value.as_array().empty()) << key;
+        }
+    }
 }
 
-TEST(status_json, of_the_process_has_version_uptime_and_pid) {
+TEST(status_json, of_the_process_has_version_uptime_time_and_pid) {
     status_snapshot status;
-    status.process = {.version = "1.2.3", .uptime = std::chrono::milliseconds(2500), .pid = 4711};
+    status.process.name = "rocio recv";
+    status.process.version = "1.2.3";
+    status.process.build = "a compiler";
+    status.process.uptime = std::chrono::milliseconds(2500);
+    status.process.now = std::chrono::system_clock::time_point(std::chrono::milliseconds(1700000000007));
+    status.process.pid = 4711;
     const auto process = through_text(to_json(status)).at("process").as_object();
-    EXPECT_EQ(process, (json::object{{"version", "1.2.3"}, {"uptime_seconds", 2.5}, {"pid", 4711}}));
+    EXPECT_EQ(process, (json::object{{"name", "rocio recv"},
+                                     {"version", "1.2.3"},
+                                     {"build", "a compiler"},
+                                     {"uptime_seconds", 2.5},
+                                     {"time", "2023-11-14T22:13:20.007Z"},
+                                     {"pid", 4711}}));
 }
 
 TEST(status_json, of_a_stream_starts_with_its_name_and_has_the_fifteen_variables) {
@@ -156,15 +170,37 @@ TEST(status_json, of_a_stream_has_each_queue_pair_counter_under_its_own_name) {
                        .sequence_naks_sent = 13,
                        .sequence_naks_received = 14,
                        .other_naks_sent = 15,
-                       .other_naks_received = 16};
-    const json::object expected{{"messages_sent", 1},       {"messages_received", 2},
-                                {"bytes_sent", 3},          {"bytes_received", 4},
-                                {"packets_sent", 5},        {"packets_received", 6},
-                                {"retransmits", 7},         {"timeouts", 8},
-                                {"duplicates", 9},          {"out_of_sequence", 10},
-                                {"rnr_naks_sent", 11},      {"rnr_naks_received", 12},
-                                {"sequence_naks_sent", 13}, {"sequence_naks_received", 14},
-                                {"other_naks_sent", 15},    {"other_naks_received", 16}};
+                       .other_naks_received = 16,
+                       .psn_gaps = 17,
+                       .psns_missed = 18,
+                       .interrupted_messages = 19,
+                       .dropped_out_of_message = 20,
+                       .dropped_without_receive = 21,
+                       .dropped_without_access = 22,
+                       .dropped_bad_length = 23};
+    const json::object expected{{"messages_sent", 1},
+                                {"messages_received", 2},
+                                {"bytes_sent", 3},
+                                {"bytes_received", 4},
+                                {"packets_sent", 5},
+                                {"packets_received", 6},
+                                {"retransmits", 7},
+                                {"timeouts", 8},
+                                {"duplicates", 9},
+                                {"out_of_sequence", 10},
+                                {"rnr_naks_sent", 11},
+                                {"rnr_naks_received", 12},
+                                {"sequence_naks_sent", 13},
+                                {"sequence_naks_received", 14},
+                                {"other_naks_sent", 15},
+                                {"other_naks_received", 16},
+                                {"psn_gaps", 17},
+                                {"psns_missed", 18},
+                                {"interrupted_messages", 19},
+                                {"dropped_out_of_message", 20},
+                                {"dropped_without_receive", 21},
+                                {"dropped_without_access", 22},
+                                {"dropped_bad_length", 23}};
     EXPECT_EQ(through_text(to_json(stream)).at("counters"), expected);
 }
 
@@ -175,10 +211,28 @@ TEST(status_json, of_an_engine_has_every_field) {
     engine.longest_gap = std::chrono::microseconds(3);
     engine.outstanding = 4;
     const auto document = through_text(to_json(engine));
-    EXPECT_THAT(keys_of(document), UnorderedElementsAreArray(
-                                       {"policy", "turns", "sweeps", "empty_sweeps", "completions", "upcalls",
-                                        "stale_completions", "arms", "waits", "wakes", "late_turns",
-                                        "longest_gap_ns", "outstanding", "queue_pairs", "devices"}));
+    EXPECT_THAT(keys_of(document), UnorderedElementsAreArray({"name",
+                                                              "policy",
+                                                              "turns",
+                                                              "sweeps",
+                                                              "empty_sweeps",
+                                                              "completions",
+                                                              "upcalls",
+                                                              "stale_completions",
+                                                              "incomplete_drains",
+                                                              "arms",
+                                                              "waits",
+                                                              "wakes",
+                                                              "late_turns",
+                                                              "longest_gap_ns",
+                                                              "gaps",
+                                                              "in_turn_seconds",
+                                                              "turn_due_seconds",
+                                                              "cpu_seconds",
+                                                              "cpu_share",
+                                                              "outstanding",
+                                                              "queue_pairs",
+                                                              "devices"}));
     EXPECT_EQ(document.at("policy"), "hybrid");
     EXPECT_EQ(document.at("turns"), past_double);
     EXPECT_EQ(document.at("longest_gap_ns"), 3000);
@@ -227,7 +281,10 @@ TEST(status_json, takes_names_with_quotes_newlines_and_bytes_that_are_not_text) 
     device_snapshot device;
     device.name = stream.name;
     device.counters = {{"drops.\xFF", 1}};
-    const auto document = through_text(to_json(status_snapshot{.devices = {device}, .streams = {stream}}));
+    status_snapshot status;
+    status.devices = {device};
+    status.streams = {stream};
+    const auto document = through_text(to_json(status));
     EXPECT_EQ(document.at("streams").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
     EXPECT_EQ(document.at("devices").at(0).at("name"), "a\"b\nc\xEF\xBF\xBD");
     EXPECT_EQ(document.at("devices").at(0).at("counters").at("drops").at("\xEF\xBF\xBD"), 1);
@@ -254,13 +311,13 @@ TEST(status_json, of_a_slac_board_tells_its_session_with_the_time_of_the_last_er
     EXPECT_EQ(s.at("fpga_qpn"), 0x10203);
     EXPECT_EQ(s.at("lkey"), "0x11112222");
     EXPECT_EQ(s.at("last_error").at("text"), "QP RTR was refused");
-    EXPECT_EQ(s.at("last_error_unix_time").to_number<double>(), 1.7e9);
+    EXPECT_EQ(s.at("last_error_time"), "2023-11-14T22:13:20.000Z");
 }
 
 TEST(status_json, of_a_board_without_an_error_has_null_for_it_and_its_time) {
     const auto j = to_json(fpga_session_snapshot{});
     EXPECT_TRUE(j.at("session").at("last_error").is_null());
-    EXPECT_TRUE(j.at("session").at("last_error_unix_time").is_null());
+    EXPECT_TRUE(j.at("session").at("last_error_time").is_null());
     EXPECT_TRUE(j.at("session").at("last_warning").is_null());
 }
 
@@ -286,6 +343,49 @@ TEST(status_json, keeps_the_streams_in_their_order) {
     std::vector<std::string> names;
     for (const auto& stream : streams) names.emplace_back(stream.at("name").as_string().c_str());
     EXPECT_THAT(names, ElementsAre("left", "right", "left"));
+}
+
+TEST(status_json, lists_the_queue_pairs_of_streams_and_rings_beside_the_users_own) {
+    auto status = test::full_status();
+    queue_pair_snapshot own;
+    own.number = 5;
+    own.type = "uc";
+    status.queue_pairs = {own};
+    const auto pairs = through_text(to_json(status)).at("queue_pairs").as_array();
+    std::vector<std::string> owners;
+    for (const auto& pair : pairs) owners.emplace_back(pair.at("owner").as_string().c_str());
+    EXPECT_THAT(owners, ElementsAre("", "camera", "ring"));
+    EXPECT_EQ(pairs[1].at("number"), 17);
+    EXPECT_EQ(pairs[1].at("peer_number"), 18);
+    EXPECT_EQ(pairs[1].at("counters").at("rnr_naks_sent"), 3);
+    EXPECT_TRUE(pairs[0].at("counters").is_null());
+}
+
+TEST(status_json, tells_what_is_stale_and_for_how_long) {
+    const auto stale = through_text(to_json(test::full_status())).at("stale");
+    EXPECT_EQ(stale, (json::array{json::object{{"part", "engine data plane"},
+                                               {"age_seconds", 3.2},
+                                               {"reason", "its turn lasts for 3.2 s"}}}));
+}
+
+TEST(status_json, of_a_histogram_lists_the_buckets_that_hold_something) {
+    const auto gaps = through_text(to_json(test::some_engine())).at("gaps").as_object();
+    EXPECT_EQ(gaps.at("count"), 4);
+    EXPECT_EQ(gaps.at("sum_ns"), 924000);
+    const auto bucket = [](int below, int count) {
+        return json::object{{"below_ns", below}, {"count", count}};
+    };
+    EXPECT_EQ(gaps.at("buckets"),
+              (json::array{bucket(1024, 1), bucket(4096, 1), bucket(32768, 1), bucket(1048576, 1)}));
+}
+
+TEST(status_json, of_a_stream_lists_channels_with_null_for_gaps_nobody_can_know) {
+    const auto channels = through_text(to_json(test::some_stream())).at("channels").as_array();
+    ASSERT_EQ(channels.size(), 2U);
+    EXPECT_EQ(channels[0].at("channel"), 3);
+    EXPECT_EQ(channels[0].at("gaps"), 4);
+    EXPECT_TRUE(channels[1].at("gaps").is_null());
+    EXPECT_TRUE(channels[1].at("rates").at("frames_per_second").at("last_1s").is_null());
 }
 
 } // namespace

@@ -46,6 +46,20 @@ TEST(receive_server_config, payload_0_error) {
     EXPECT_EQ(validate(c).code, errc::invalid_argument);
 }
 
+TEST(receive_server_config, counter_wrap_is_1_to_2_to_the_24) {
+    auto c = good();
+    EXPECT_FALSE(c.counter_wrap);
+    for (const std::uint32_t fine : {1U, 1U << 24}) {
+        c.counter_wrap = fine;
+        EXPECT_FALSE(validate(c));
+    }
+    for (const std::uint32_t bad : {0U, (1U << 24) + 1}) {
+        c.counter_wrap = bad;
+        EXPECT_EQ(validate(c).code, errc::invalid_argument);
+        EXPECT_THAT(validate(c).text, HasSubstr("counter_wrap is " + std::to_string(bad)));
+    }
+}
+
 TEST(receive_server_config, region_of_32_bits_or_more_error_names_both_knobs) {
     auto c = good();
     c.max_payload = 65536;

@@ -1,8 +1,11 @@
 #include "lib/spdlog_sink.hpp"
 
+#include <rocio/spdlog_sink.hpp>
+
 #include <gmock/gmock.h>
 #include <spdlog/sinks/ostream_sink.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -19,11 +22,11 @@ class spdlog_sink_at : public testing::Test {
         std::ostringstream text;
         auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
         out->set_pattern("%l %n: %v");
-        spdlog_sink sink(log_levels::parse(levels), out);
-        sink.write(log_level::debug, "soft", "d");
-        sink.write(log_level::info, "soft", "i");
-        sink.write(log_level::warning, "io", "w");
-        sink.write(log_level::error, "io", "e");
+        const auto sink = spdlog_to(log_levels::parse(levels), out);
+        sink->write(log_level::debug, "soft", "d");
+        sink->write(log_level::info, "soft", "i");
+        sink->write(log_level::warning, "io", "w");
+        sink->write(log_level::error, "io", "e");
         return text.str();
     }
 };
@@ -47,8 +50,8 @@ TEST(spdlog_sink, takes_text_with_braces_and_percent_signs_as_it_is) {
     std::ostringstream text;
     auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
     out->set_pattern("%v");
-    spdlog_sink sink(log_levels::parse("debug"), out);
-    sink.write(log_level::info, "io", "{} {0} %s %v {");
+    const auto sink = spdlog_to(log_levels::parse("debug"), out);
+    sink->write(log_level::info, "io", "{} {0} %s %v {");
     EXPECT_EQ(text.str(), "{} {0} %s %v {\n");
 }
 
@@ -57,9 +60,9 @@ TEST(spdlog_sink, survives_a_sink_that_throws) {
         void sink_it_(const spdlog::details::log_msg&) override { throw std::runtime_error("disk full"); }
         void flush_() override {}
     };
-    spdlog_sink sink(log_levels::parse("debug"), std::make_shared<failing_sink>());
+    const auto sink = spdlog_to(log_levels::parse("debug"), std::make_shared<failing_sink>());
     testing::internal::CaptureStderr();
-    EXPECT_NO_THROW(sink.write(log_level::info, "io", "text"));
+    EXPECT_NO_THROW(sink->write(log_level::info, "io", "text"));
     testing::internal::GetCapturedStderr();
 }
 
@@ -67,9 +70,9 @@ TEST(spdlog_sink, may_be_written_to_from_several_threads) {
     std::ostringstream text;
     auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
     out->set_pattern("%n");
-    spdlog_sink sink(log_levels::parse("debug"), out);
+    const auto sink = spdlog_to(log_levels::parse("debug"), out);
     auto write = [&](const char* room) {
-        for (int i = 0; i < 500; ++i) sink.write(log_level::info, room, "x");
+        for (int i = 0; i < 500; ++i) sink->write(log_level::info, room, "x");
     };
     std::thread a(write, "aa");
     std::thread b(write, "bb");
@@ -78,14 +81,63 @@ TEST(spdlog_sink, may_be_written_to_from_several_threads) {
     EXPECT_EQ(text.str().size(), 2U * 500U * 3U);
 }
 
-TEST(spdlog_sink, writes_to_standard_error_by_default) {
-    testing::internal::CaptureStderr();
-    {
-        spdlog_sink sink(log_levels::parse("info"));
-        sink.write(log_level::warning, "stream", "stalled by channel 7");
+TEST(spdlog_sink, asks_for_the_logger_of_a_room_once_and_drops_lines_of_a_room_without) {
+    std::ostringstream text;
+    const auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+    out->set_pattern("%n %v");
+    std::string asked;
+    spdlog_sink sink([&](std::string_view room) -> std::shared_ptr<spdlog::logger> {
+        asked += std::string(room) + ";";
+        return room == "io" ? std::make_shared<spdlog::logger>("mine", out) : nullptr;
+    });
+    for (const auto* room : {"io", "soft", "io", "soft"}) sink.write(log_level::info, room, room);
+    EXPECT_EQ(asked, "io;soft;");
+    EXPECT_EQ(text.str(), "mine io\nmine io\n");
+}
+
+TEST(spdlog_sink, clones_a_model_with_its_level_unless_a_logger_of_the_name_is_registered) {
+    std::ostringstream text;
+    const auto out = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+    out->set_pattern("%l %n: %v");
+    const auto model = std::make_shared<spdlog::logger>("daq", out);
+    model->set_level(spdlog::level::warn);
+    const auto loud = model->clone("daq.soft");
+    loud->set_level(spdlog::level::debug);
+    spdlog::register_logger(loud);
+    spdlog_sink sink(model);
+    for (const auto* room : {"io", "soft"}) {
+        sink.write(log_level::debug, room, "d");
+        sink.write(log_level::error, room, "e");
     }
+    spdlog::drop("daq.soft");
+    EXPECT_EQ(text.str(), "error daq.io: e\ndebug daq.soft: d\nerror daq.soft: e\n");
+}
+
+TEST(command_log, writes_to_standard_error) {
+    testing::internal::CaptureStderr();
+    command_log(log_levels::parse("info"))->write(log_level::warning, "stream", "stalled by channel 7");
     EXPECT_THAT(testing::internal::GetCapturedStderr(),
                 testing::HasSubstr("warning stream: stalled by channel 7\n"));
+}
+
+TEST(command_log, holds_repeated_lines_back_and_tells_how_many) {
+    testing::internal::CaptureStderr();
+    {
+        const auto log = command_log({}, {.lines = 1});
+        for (int i = 0; i < 100; ++i) log->write(log_level::warning, "io", "late");
+    }
+    const auto text = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(text, testing::HasSubstr("warning io: late … (repeated 99 times)\n"));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
+TEST(command_log, shows_nothing_of_a_room_that_is_off_not_even_its_repetitions) {
+    testing::internal::CaptureStderr();
+    {
+        const auto log = command_log(log_levels::parse("debug,io=off"), {.lines = 1});
+        for (int i = 0; i < 3; ++i) log->write(log_level::warning, "io", "late");
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
 } // namespace

@@ -32,6 +32,7 @@ void close(const cm_acceptor_ptr& acceptor);
 void abandon(cm_acceptor_ptr&& acceptor) noexcept;
 asio::ip::tcp::endpoint local_endpoint_of(const cm_acceptor_ptr& acceptor);
 cm_acceptor_snapshot snapshot_of(const cm_acceptor_ptr& acceptor);
+handshake_snapshot handshake_of(const cm_acceptor_ptr& acceptor);
 
 } // namespace detail
 } // namespace rocio

@@ -28,6 +28,7 @@ void start_cudaq_release(const cudaq_session_ptr& session, step_completion handl
 
 error_info last_error_of(const cudaq_session_ptr& session);
 asio::ip::tcp::endpoint local_endpoint_of(const cudaq_session_ptr& session);
+handshake_snapshot handshake_of(const cudaq_session_ptr& session);
 void abandon(cudaq_session_ptr&& session) noexcept;
 
 using cudaq_session_handle = session_handle<cudaq_session>;

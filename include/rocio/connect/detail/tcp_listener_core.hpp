@@ -31,6 +31,7 @@ void close(const tcp_listener_ptr& listener);
 void abandon(tcp_listener_ptr&& listener) noexcept;
 asio::ip::tcp::endpoint local_endpoint_of(const tcp_listener_ptr& listener);
 tcp_listener_snapshot snapshot_of(const tcp_listener_ptr& listener);
+handshake_snapshot handshake_of(const tcp_listener_ptr& listener);
 
 } // namespace detail
 } // namespace rocio

@@ -6,6 +6,7 @@
 #include <rocio/types/gid_table.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace rocio::detail {
 
@@ -46,6 +47,12 @@ class queue_pair_core {
     const std::shared_ptr<device>& dev() const noexcept { return device_; }
     device_queue_pair& pair() noexcept { return *queue_pair_; }
     const device_queue_pair* pair_or_null() const noexcept { return queue_pair_.get(); }
+    /// Empty while there is no queue pair.
+    std::optional<queue_pair_state> pair_state() const noexcept {
+        return queue_pair_ ? std::optional(queue_pair_->state()) : std::nullopt;
+    }
+    /// What the device counted for this queue pair and those before it; empty where it does not count.
+    std::optional<device_queue_pair_counters> counters() const noexcept;
     const queue_pair_config& config() const noexcept { return config_; }
     queue_pair_config& mutable_config() noexcept { return config_; }
     const gid_table_entry& gid_entry() const noexcept { return gid_; }
@@ -68,6 +75,7 @@ class queue_pair_core {
     wr_id prefix_{};
     device_completion_queue* completions_ = nullptr;
     std::unique_ptr<device_queue_pair> queue_pair_;
+    std::optional<device_queue_pair_counters> earlier_; ///< Of the queue pairs before this one.
     gid_table_entry gid_{};
     mtu path_mtu_ = mtu::b1024;
     psn send_psn_{};

@@ -3,6 +3,7 @@
 #include <rocio/async/operation.hpp>
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/io/received_message.hpp>
 #include <rocio/types/work_request.hpp>
 
@@ -84,6 +85,7 @@ class queue_pair_impl final : public completion_sink,
     error_info last_error() const;
     peer_parameters peer() const;
     bool counters(device_queue_pair_counters& out) const;
+    queue_pair_snapshot snapshot() const;
 
     post_outcome post_send(std::span<const send_request> requests) noexcept;
     post_outcome post_receive(std::span<const receive_request> requests) noexcept;

@@ -72,6 +72,7 @@ class ring_core final : public completion_sink,
     enum class phase : std::uint8_t { fresh, ready, connecting, connected, disconnected, stopped };
     enum class send_state : std::uint8_t { idle, claimed, posted };
     struct rx_state {
+        completion_engine::time_point since{}; ///< When the sweep that brought the message began.
         std::uint32_t token = 0; ///< The receive that brought the message and is not posted yet.
         bool held = false;       ///< Its flag was set and not yet seen cleared.
         bool has_token = false;
@@ -95,6 +96,7 @@ class ring_core final : public completion_sink,
     bool take_next(std::uint32_t& slot) noexcept;
     bool check_released() noexcept;
     bool retire(std::uint32_t slot) noexcept;
+    void count_held(const rx_state& state) noexcept;
     bool is_published(std::uint32_t slot) const noexcept;
     bool finds_published() noexcept;
     bool send_published() noexcept;
@@ -146,7 +148,8 @@ class ring_core final : public completion_sink,
     std::optional<peer_parameters> peer_;
     std::uint64_t received_ = 0, sent_ = 0, overwritten_ = 0, bad_immediate_ = 0, unexpected_ = 0,
                   bad_flag_ = 0;
-    std::uint64_t send_errors_ = 0, receive_errors_ = 0;
+    std::uint64_t send_errors_ = 0, receive_errors_ = 0, bytes_sent_ = 0;
+    latency_histogram held_times_; ///< Read without the lock.
 };
 
 } // namespace rocio::detail

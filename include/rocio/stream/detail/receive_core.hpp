@@ -3,6 +3,7 @@
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/stream/detail/channel_counter.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
 #include <rocio/stream/detail/view_state.hpp>
 #include <rocio/stream/receive_server_config.hpp>
@@ -11,6 +12,8 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -71,7 +74,9 @@ class receive_core final : public completion_sink,
     void begin_activity() noexcept;
     void end_session(const error_info& cause, phase next) noexcept;
     void end_activity() noexcept;
-    void add_counters() noexcept;
+    void count(const work_completion& completion) noexcept;
+    std::chrono::nanoseconds oldest_lease() const noexcept;
+    std::vector<receive_server_snapshot::channel> channels() const;
     template <class Function>
     void for_each_view(Function function) const {
         for (auto* view : all_views_) function(*view);
@@ -109,8 +114,9 @@ class receive_core final : public completion_sink,
     std::optional<asio::steady_timer> silence_; ///< Used under the engine's lock.
     std::uint64_t frames_at_last_look_ = 0;
     std::uint64_t unclaimed_ = 0, without_immediate_ = 0, bad_length_ = 0, unexpected_opcode_ = 0;
-    device_queue_pair_counters earlier_sessions_{};
-    bool has_counters_ = false;
+    std::vector<channel_counter> channels_ = std::vector<channel_counter>(256);
+    /// steady_clock, by slot; read without the lock, because all may have to be looked at.
+    std::vector<std::atomic<std::chrono::steady_clock::rep>> lent_since_;
 };
 
 } // namespace rocio::detail

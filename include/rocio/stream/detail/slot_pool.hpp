@@ -39,7 +39,11 @@ class slot_pool {
 
     /// Engine only: the slot goes out with `n` leases.
     void lend(std::uint32_t index, std::uint32_t n) noexcept {
-        links_[index].leases.store(n, std::memory_order_relaxed);
+        links_[index].leases.store(n, std::memory_order_release);
+    }
+    /// Any thread. When it is, what was written before lend() can be read.
+    bool is_lent(std::uint32_t index) const noexcept {
+        return links_[index].leases.load(std::memory_order_acquire) > 0;
     }
     void add_lease(std::uint32_t index) noexcept {
         links_[index].leases.fetch_add(1, std::memory_order_relaxed);

@@ -1,0 +1,473 @@
+// A document of the status as a busy program shows it; second moves its counters on.
+
+const histogram = (first, counts) => {
+  const count = counts.reduce((a, b) => a + b, 0);
+  const at = part => {
+    let below = 0;
+    for (let i = 0; i < counts.length; ++i)
+      if ((below += counts[i]) >= part * count) return first * 2 ** i - 1;
+    return 0;
+  };
+  return {
+    count,
+    p50_ns: at(0.5),
+    p99_ns: at(0.99),
+    p999_ns: at(0.999),
+    max_ns: first * 2 ** (counts.length - 1) - 7,
+    sum_ns: count * first,
+    buckets: counts
+      .map((n, i) => ({ below_ns: first * 2 ** i, count: n }))
+      .filter(bucket => bucket.count > 0),
+  };
+};
+const rate = value => ({ last_1s: value, last_10s: value === null ? null : value * 0.98 });
+const wave = (second, period, share) => 1 + share * Math.sin((2 * Math.PI * second) / period);
+
+export const START = Date.UTC(2026, 0, 2, 3, 4, 5);
+const timeAt = second => new Date(START + second * 1000).toISOString();
+
+const counters = (frames, more = {}) => ({
+  messages_sent: 0,
+  messages_received: frames,
+  bytes_sent: 0,
+  bytes_received: frames * 4096,
+  packets_sent: Math.floor(frames / 16),
+  packets_received: frames,
+  retransmits: 0,
+  timeouts: 0,
+  duplicates: 0,
+  out_of_sequence: 0,
+  rnr_naks_sent: 0,
+  rnr_naks_received: 0,
+  sequence_naks_sent: 0,
+  sequence_naks_received: 0,
+  other_naks_sent: 0,
+  other_naks_received: 0,
+  psn_gaps: 0,
+  psns_missed: 0,
+  interrupted_messages: 0,
+  dropped_out_of_message: 0,
+  dropped_without_receive: 0,
+  dropped_without_access: 0,
+  dropped_bad_length: 0,
+  ...more,
+});
+
+const gid = (index, address, netdev, prefix) => ({
+  index,
+  gid: `::ffff:${address}`,
+  address,
+  type: 'RoCE v2',
+  netdev,
+  prefix,
+});
+const drops = more => ({
+  port_down: 0,
+  truncated: 0,
+  too_short: 0,
+  not_multiple_of_4: 0,
+  bad_version: 0,
+  unknown_opcode: 0,
+  pad_exceeds_payload: 0,
+  unexpected_payload: 0,
+  bad_icrc: 0,
+  bad_pkey: 0,
+  unknown_queue_pair: 0,
+  foreign_source: 0,
+  wrong_service: 0,
+  wrong_state: 0,
+  socket_overflow: 0,
+  ...more,
+});
+const VARIABLES = {
+  fpga_ip: 'Address of the FPGA, from which frames come.',
+  fpga_gid: 'GID of the FPGA: its address, mapped into IPv6.',
+  host_qpn: 'Number of our queue pair; the FPGA sends to it.',
+  host_gid: 'GID of ours that the connection uses.',
+  host_ip: 'Address of ours that the connection uses.',
+  mr_addr: "Address of the slots' memory region, as the FPGA is told.",
+  mr_rkey: "Remote key of the slots' memory region.",
+  mr_len: "Bytes of the slots' memory region.",
+  rx_frame_count: 'Frames received since the stream was made.',
+  rx_byte_count: 'Bytes of payload received since the stream was made.',
+  max_payload: 'Bytes of one slot; a longer frame is an error.',
+  rx_queue_depth: 'Number of slots.',
+  host_rq_psn: 'First packet number that we expect of the FPGA.',
+  host_sq_psn: 'First packet number that we send.',
+  fpga_qpn: "Number of the FPGA's queue pair; 0 until connected.",
+  fpga_lkey: "Local key of the FPGA's memory region.",
+};
+const limits = {
+  max_queue_pairs: 4096,
+  max_work_requests: 16384,
+  max_scatter: 4,
+  max_message_size: 2147483648,
+};
+
+function stream(name, second, perSecond, more = {}) {
+  const frames = Math.floor(1000 + perSecond * second);
+  const now = perSecond * wave(second, 37, 0.08) * wave(second, 11, 0.03);
+  const split = [0.6, 0.3, 0.1];
+  return {
+    name,
+    fpga_ip: '127.0.0.3',
+    fpga_gid: '::ffff:127.0.0.3',
+    host_qpn: 17,
+    host_gid: '::ffff:127.0.0.2',
+    host_ip: '127.0.0.2',
+    mr_addr: '0x00007f4c1a000000',
+    mr_rkey: '0x00a1b2c3',
+    mr_len: 1048576,
+    rx_frame_count: frames,
+    rx_byte_count: frames * 4096,
+    max_payload: 4096,
+    rx_queue_depth: 256,
+    host_rq_psn: 9471023,
+    host_sq_psn: 9471023,
+    fpga_qpn: 18,
+    fpga_lkey: '0x00000400',
+    device: 'soft:127.0.0.2',
+    state: 'connected',
+    last_error: null,
+    sessions: 1,
+    idle_ends: 0,
+    slots: { posted: 256 - 38 - (second % 9), lent: 32 + (second % 9), free: 6 },
+    oldest_lease_seconds: 0.00142,
+    stalled_by: null,
+    unclaimed: 0,
+    without_immediate: 0,
+    bad_length: 0,
+    unexpected_opcode: 0,
+    rates: { frames_per_second: rate(now), bytes_per_second: rate(now * 4096) },
+    channels: split.map((part, i) => ({
+      channel: i,
+      frames: Math.floor(frames * part),
+      bytes: Math.floor(frames * part) * 4096,
+      gaps: i === 2 ? null : 0,
+      rates: { frames_per_second: rate(now * part), bytes_per_second: rate(now * part * 4096) },
+    })),
+    views: [
+      { name: 'all', queued: 3, delivered: frames - 3, dropped: 0 },
+      { name: 'channel 2', queued: 1, delivered: Math.floor(frames * 0.1) - 1, dropped: 12 },
+    ],
+    counters: null,
+    ...more,
+  };
+}
+
+const ring = second => ({
+  name: 'decoder',
+  device: 'soft:127.0.0.4',
+  mode: 'duplex',
+  state: 'connected',
+  slots: 64,
+  slot_size: 512,
+  frame_size: 256,
+  local: { address: '127.0.0.4', udp_port: 4791, qpn: 21, psn: 4711 },
+  peer: { address: '127.0.0.5', udp_port: 4791, qpn: 22, psn: 815 },
+  last_error: null,
+  receives_posted: 62,
+  occupancy: { rx_held: 2, tx_in_flight: 1 },
+  received: 81230 + 8000 * second,
+  sent: 81228 + 8000 * second,
+  bytes_sent: 64 * (81228 + 8000 * second),
+  overwritten: 0,
+  bad_immediate: 0,
+  unexpected: 0,
+  bad_flag: 0,
+  send_errors: 0,
+  receive_errors: 0,
+  rates: {
+    received_per_second: rate(8000 * wave(second, 23, 0.05)),
+    sent_per_second: rate(7990 * wave(second, 29, 0.05)),
+  },
+  held: histogram(1024, [40, 900, 5200, 2100, 300, 12, 0, 2]),
+  counters: null,
+});
+
+const sensor = second => ({
+  name: 'camera',
+  device: 'soft:127.0.0.4',
+  policy: 'latest',
+  state: 'connected',
+  frame_size: 8294400,
+  page_size: 8298496,
+  pages: 8,
+  frames: 3600 + 60 * second,
+  bytes: 8294400 * (3600 + 60 * second),
+  rates: { frames_per_second: rate(60), bytes_per_second: rate(60 * 8294400) },
+  local: { address: '127.0.0.4', udp_port: 4791, qpn: 23, psn: 100 },
+  peer: { address: '127.0.0.6', udp_port: 4791, qpn: 2, psn: 0 },
+  receives_posted: 255,
+  queued: 1,
+  held: 1,
+  delivered: 3500 + 60 * second,
+  skipped: 96,
+  dropped: 0,
+  overwritten: 0,
+  lost: 4,
+  ended_early: 0,
+  renumbered: 0,
+  bad_page: 0,
+  unexpected: 0,
+  receive_errors: 0,
+  last_frame_number: 3600 + 60 * second,
+  last_error: null,
+  counters: null,
+});
+
+const service = second => ({
+  name: 'serve',
+  requests: 81230 + 8000 * second,
+  answered: 81228 + 8000 * second,
+  silent: 0,
+  bad_magic: 0,
+  short_slots: 0,
+  unknown_function: 2,
+  with_executors: 1,
+  waiting: 1,
+  repeated: 0,
+  publish_errors: 0,
+  last_publish_error: null,
+  functions: [
+    {
+      name: 'decode',
+      id: '0x7a3f19c2',
+      calls: 80000 + 8000 * second,
+      succeeded: 80000 + 8000 * second,
+      failed: 0,
+      exceptions: 0,
+      bad_length: 0,
+      too_large: 0,
+      latency: histogram(512, [3, 410, 61200, 15800, 2400, 160, 24, 3]),
+    },
+    {
+      name: 'calibrate',
+      id: '0x11d0ab07',
+      calls: 1228,
+      succeeded: 1225,
+      failed: 3,
+      exceptions: 1,
+      bad_length: 2,
+      too_large: 0,
+      latency: histogram(65536, [120, 830, 260, 15]),
+    },
+  ],
+});
+
+const engine = (name, policy, second, share) => ({
+  name,
+  policy,
+  turns: 40000 + 200000 * second,
+  sweeps: 90000 + 640000 * second,
+  empty_sweeps: 50000 + 300000 * second,
+  completions: 1000 + 120000 * second,
+  upcalls: 900 + 110000 * second,
+  stale_completions: 0,
+  incomplete_drains: 0,
+  arms: 120,
+  waits: 118,
+  wakes: 118,
+  late_turns: 0,
+  longest_gap_ns: 1834211,
+  gaps: histogram(256, [12, 5100, 40210, 88000, 9300, 440, 51, 9, 4, 2, 1, 0, 0, 1]),
+  in_turn_seconds: 0.0,
+  turn_due_seconds: 0.0,
+  cpu_seconds: 12 + share * second,
+  cpu_share: { last_1s: share, last_10s: share - 0.01 },
+  outstanding: 3,
+  queue_pairs: 2,
+  devices: 1,
+});
+
+/** The whole. */
+export function documentAt(second = 0) {
+  return {
+    schema_version: 1,
+    process: {
+      name: 'rocio demo',
+      version: '0.1.0',
+      build: 'g++ 12.2.0, optimised',
+      uptime_seconds: 3725.5 + second,
+      time: timeAt(second),
+      pid: 4711,
+    },
+    stale: [],
+    engines: [engine('data plane', 'spin', second, 0.98), engine('main', 'hybrid', second, 0.07)],
+    devices: [
+      {
+        name: 'soft:127.0.0.2',
+        kind: 'soft',
+        port_state: 'active',
+        active_mtu: 4096,
+        gids: [gid(0, '127.0.0.2', 'lo', 8)],
+        limits,
+        counters: {
+          packets_in: 9000 + 120000 * second,
+          packets_out: 600 + 7500 * second,
+          bytes_in: 4096 * (9000 + 120000 * second),
+          bytes_out: 64 * (600 + 7500 * second),
+          drops: drops({ bad_icrc: 3, socket_overflow: 41 }),
+          retransmits: 0,
+          timeouts: 0,
+          duplicates: 38,
+          out_of_sequence: 0,
+          rnr_naks_sent: 216 + second,
+          sequence_naks_sent: 5,
+          uc: { psn_gaps: 0, psns_missed: 0, interrupted_messages: 0 },
+          sends_lost_port_down: 0,
+          completion_overruns: 0,
+          events_lost: 0,
+          queue_pairs: 1,
+          memory_regions: 1,
+          receive_batches: 12000,
+          send_batches: 900,
+          send_would_block: 0,
+          send_errors: 0,
+          socket_errors: 0,
+        },
+        events: [
+          { time: timeAt(-3700), text: 'port 1: active' },
+          { time: timeAt(-62), text: 'port 1: down' },
+          { time: timeAt(-61), text: 'port 1: active' },
+        ],
+        events_so_far: 3,
+      },
+      {
+        name: 'soft:127.0.0.4',
+        kind: 'soft',
+        port_state: 'active',
+        active_mtu: 4096,
+        gids: [gid(0, '127.0.0.4', 'lo', 8)],
+        limits,
+        counters: {
+          packets_in: 81000 + 8000 * second,
+          packets_out: 81000 + 8000 * second,
+          drops: drops({}),
+        },
+        events: [],
+        events_so_far: 0,
+      },
+    ],
+    queue_pairs: [
+      {
+        owner: 'stream',
+        device: 'soft:127.0.0.2',
+        type: 'rc',
+        state: 'ready to send',
+        number: 17,
+        receive_psn: 9471023,
+        send_psn: 9471023,
+        peer_address: '127.0.0.3',
+        peer_number: 18,
+        path_mtu: 4096,
+        min_rnr_timer: 12,
+        rnr_retry: 7,
+        retry_count: 3,
+        counters: counters(1000 + 120000 * second, {
+          rnr_naks_sent: 216 + second,
+          sequence_naks_sent: 5,
+          duplicates: 38,
+        }),
+      },
+      {
+        owner: 'decoder',
+        device: 'soft:127.0.0.4',
+        type: 'uc',
+        state: 'ready to send',
+        number: 21,
+        receive_psn: 815,
+        send_psn: 4711,
+        peer_address: '127.0.0.5',
+        peer_number: 22,
+        path_mtu: 4096,
+        min_rnr_timer: 0,
+        rnr_retry: 0,
+        retry_count: 0,
+        counters: counters(81230 + 8000 * second),
+      },
+    ],
+    streams: [stream('stream', second, 120000)],
+    stream_variables: VARIABLES,
+    rings: [ring(second)],
+    sensors: [sensor(second)],
+    services: [service(second)],
+    callers: [
+      {
+        name: 'call',
+        calls: 1229,
+        succeeded: 1225,
+        failed: 3,
+        bad_responses: 0,
+        deadline_exceeded: 1,
+        cancelled: 0,
+        refused: 0,
+        late_answers: 1,
+        duplicate_answers: 0,
+        foreign_answers: 0,
+        not_answers: 0,
+        in_flight: 1,
+        waiting: 0,
+        latency: histogram(8192, [4, 600, 510, 98, 11, 2]),
+      },
+    ],
+    fpgas: [
+      {
+        name: 'stream',
+        fpga_ip: '127.0.0.3',
+        registers: 'srp-udp 127.0.0.3:8192',
+        attempts: 1,
+        session: {
+          kind: 'slac',
+          state: 'armed',
+          stage: 'watch',
+          fpga_qpn: 18,
+          lkey: '0x00000400',
+          pd_handler: '0x00000001',
+          rkey: '0x00a1b2c3',
+          requests: 42,
+          repeated: 0,
+          timeouts: 0,
+          roll_backs: 0,
+          resets: 1,
+          looks: 310,
+          warnings: 0,
+          last_warning: null,
+          last_error: null,
+          last_error_time: null,
+        },
+      },
+    ],
+    handshakes: [
+      {
+        name: 'stream',
+        kind: 'tcp',
+        endpoint: '127.0.0.1:18515',
+        attempts: 3,
+        established: 2,
+        failed: 1,
+        last_error: {
+          code: 7,
+          category: 'rocio',
+          text: 'the peer closed the connection before it said who it is',
+        },
+        last_error_peer: '127.0.0.1:40312',
+        last_error_time: timeAt(-3600),
+      },
+    ],
+  };
+}
+
+/** A moment at which a view holds all slots and a handler blocks its engine. */
+export function stalledAt(second = 0) {
+  const document = documentAt(second);
+  document.stale = [{ part: 'engine data plane', age_seconds: 3.2, reason: 'its turn lasts for 3.2 s' }];
+  document.engines[0].in_turn_seconds = 3.2;
+  document.streams[0] = stream('stream', second, 120000, {
+    stalled_by: 'channel 2',
+    slots: { posted: 0, lent: 256, free: 0 },
+    oldest_lease_seconds: 3.4,
+    rates: { frames_per_second: rate(0), bytes_per_second: rate(0) },
+  });
+  return document;
+}
