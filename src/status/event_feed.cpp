@@ -39,14 +39,14 @@ std::string comment_text(std::string text) {
 
 event_feed::event_feed(std::shared_ptr<snapshot_share> share, std::shared_ptr<wake_list> changes,
                        const status_routes_config& config, std::shared_ptr<void> subscription,
-                       const asio::any_io_executor& executor)
+                       const any_strand& strand)
     : share_(std::move(share)),
       snapshot_age_(config.snapshot_age),
       interval_(config.event_interval),
       heartbeat_(config.heartbeat),
       subscription_(std::move(subscription)),
-      executor_(executor),
-      waiter_(std::move(changes), executor) {}
+      strand_(strand),
+      waiter_(std::move(changes), strand) {}
 
 void event_feed::cancel() {
     cancelled_ = true;

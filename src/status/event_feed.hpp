@@ -1,11 +1,11 @@
 #pragma once
 
 #include "snapshot_share.hpp"
+#include "strand_task.hpp"
 #include "wake_list.hpp"
 
 #include <rocio/status/status_routes_config.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/json/object.hpp>
 
@@ -20,12 +20,12 @@ namespace rocio::detail {
 
 /// What one subscriber of `/events` is sent, as server-sent events: "status", first whole and then as merge
 /// patches of the one before, and "device", one for each event of a device as soon as the source is notified.
-/// Holds one status document. On its executor, a strand, except for construction and destruction.
+/// Holds one status document. On its strand, except for construction and destruction.
 class event_feed {
   public:
     event_feed(std::shared_ptr<snapshot_share> share, std::shared_ptr<wake_list> changes,
                const status_routes_config& config, std::shared_ptr<void> subscription,
-               const boost::asio::any_io_executor& executor);
+               const any_strand& strand);
     event_feed(const event_feed&) = delete;
     event_feed& operator=(const event_feed&) = delete;
 
@@ -33,7 +33,7 @@ class event_feed {
     boost::asio::awaitable<std::string> next();
     void cancel();
 
-    const boost::asio::any_io_executor& executor() const noexcept { return executor_; }
+    const any_strand& strand() const noexcept { return strand_; }
 
   private:
     using time_point = std::chrono::steady_clock::time_point;
@@ -52,7 +52,7 @@ class event_feed {
     const std::chrono::milliseconds interval_;
     const std::chrono::milliseconds heartbeat_;
     const std::shared_ptr<void> subscription_; ///< Counts for as long as it lives.
-    const boost::asio::any_io_executor executor_;
+    const any_strand strand_;
     wake_list::waiter waiter_;
 
     bool cancelled_ = false;

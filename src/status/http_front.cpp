@@ -9,9 +9,6 @@
 #include <rocio/status/prometheus_text.hpp>
 #include <rocio/status/status_json.hpp>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/json/array.hpp>
@@ -177,6 +174,7 @@ std::shared_ptr<void> http_front::take_subscription() {
 
 asio::awaitable<http_answer> http_front::answer_events(const http_question& question) {
     const auto executor = co_await asio::this_coro::executor;
+    const auto* strand = executor.target<any_strand>(); // every caller's
     const bool wanted = question.method == "GET";
     auto subscription = wanted ? take_subscription() : nullptr;
     if (wanted && !subscription) {
@@ -188,13 +186,13 @@ asio::awaitable<http_answer> http_front::answer_events(const http_question& ques
     answer.fields.emplace_back("Content-Type", "text/event-stream");
     if (wanted) {
         answer.events =
-            std::make_shared<event_feed>(share_, changes_, config_, std::move(subscription), executor);
+            std::make_shared<event_feed>(share_, changes_, config_, std::move(subscription), *strand);
     }
     co_return answer;
 }
 
-void http_front::start_sampling(const asio::any_io_executor& executor) {
-    asio::co_spawn(executor, sample(shared_from_this()), asio::detached);
+void http_front::start_sampling(const any_strand& strand) {
+    run_on_strand(strand, [self = shared_from_this()] { return sample(self); });
 }
 
 asio::awaitable<void> http_front::sample(std::shared_ptr<http_front> self) {

@@ -2,13 +2,13 @@
 
 #include "http_answer.hpp"
 #include "snapshot_share.hpp"
+#include "strand_task.hpp"
 #include "wake_list.hpp"
 
 #include <rocio/status/status_routes_config.hpp>
 #include <rocio/status/status_source.hpp>
 #include <rocio/types/error.hpp>
 
-#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 
 #include <atomic>
@@ -37,7 +37,7 @@ class http_front : public std::enable_shared_from_this<http_front> {
     http_answer fitted(http_found found, const http_question& question) const;
 
     /// Looks at the status twice a second, without which there were no rates, until stop().
-    void start_sampling(const boost::asio::any_io_executor& executor);
+    void start_sampling(const any_strand& strand);
     /// Any thread; once.
     void stop();
 

@@ -1,10 +1,10 @@
 #include "event_feed.hpp"
 #include "http_front.hpp"
+#include "strand_task.hpp"
 
 #include <rocio/status/status_routes.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -33,20 +33,18 @@ status_events::~status_events() {
 }
 
 status_events::executor_type status_events::get_executor() const noexcept {
-    return feed_->executor();
+    return feed_->strand().get_inner_executor();
 }
 
 void status_events::start_next(const std::shared_ptr<detail::event_feed>& feed,
                                async::control_handler<signature> handler) {
-    asio::co_spawn(feed->executor(), next_of(feed),
-                   [h = std::move(handler)](std::exception_ptr failure, std::string text) mutable {
-                       h.post(std::move(failure), std::move(text));
-                   });
+    detail::run_on_strand(
+        feed->strand(), [feed] { return next_of(feed); }, std::move(handler));
 }
 
 void status_events::cancel() noexcept {
     if (!feed_) return;
-    asio::post(feed_->executor(), [feed = feed_] { feed->cancel(); });
+    asio::post(feed_->strand(), [feed = feed_] { feed->cancel(); });
 }
 
 status_routes::status_routes(const asio::any_io_executor& executor, const status_source& source,
@@ -81,24 +79,24 @@ void status_routes::stop() noexcept {
     if (front_) front_->stop();
 }
 
+asio::awaitable<status_response> status_routes::answer(std::shared_ptr<detail::http_front> front,
+                                                       detail::http_question question, connection from) {
+    const bool head = question.method == "HEAD";
+    auto found = co_await front->answer(std::move(question));
+    status_response response;
+    if (found.events) response.events = status_events(found.events);
+    const bool keep_alive = from.keep_alive && !found.events;
+    response.message = detail::response_of(std::move(found), head, from.version, keep_alive);
+    co_return response;
+}
+
 void status_routes::start_answer(std::shared_ptr<detail::http_front> front,
                                  const asio::any_io_executor& executor, detail::http_question question,
                                  connection from, async::control_handler<signature> handler) {
-    const bool head = question.method == "HEAD";
-    auto work = [front = std::move(front), question = std::move(question)]() mutable {
-        return front->answer(std::move(question)); // which keeps what it uses
+    auto work = [front = std::move(front), question = std::move(question), from]() mutable {
+        return answer(std::move(front), std::move(question), from);
     };
-    asio::co_spawn(
-        asio::any_io_executor(asio::make_strand(executor)), std::move(work),
-        [h = std::move(handler), from, head](std::exception_ptr failure, detail::http_answer found) mutable {
-            status_response response;
-            if (!failure) {
-                if (found.events) response.events = status_events(found.events);
-                const bool keep_alive = from.keep_alive && !found.events;
-                response.message = detail::response_of(std::move(found), head, from.version, keep_alive);
-            }
-            h.post(std::move(failure), std::move(response));
-        });
+    detail::run_on_strand(asio::make_strand(executor), std::move(work), std::move(handler));
 }
 
 } // namespace rocio

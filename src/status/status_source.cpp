@@ -1,12 +1,12 @@
 #include "bound_provider.hpp"
 #include "build_text.hpp"
 #include "snapshot_parts.hpp"
+#include "strand_task.hpp"
 #include "wake_list.hpp"
 
 #include <rocio/status/status_source.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -199,10 +199,9 @@ status_snapshot status_source::snapshot() const {
 void status_source::start_snapshot(const std::shared_ptr<detail::status_providers>& providers,
                                    const asio::any_io_executor& executor, std::chrono::milliseconds deadline,
                                    async::control_handler<signature> handler) {
-    asio::co_spawn(asio::any_io_executor(asio::make_strand(executor)), detail::gather(providers, deadline),
-                   [h = std::move(handler)](std::exception_ptr failure, status_snapshot status) mutable {
-                       h.post(std::move(failure), std::move(status));
-                   });
+    detail::run_on_strand(
+        asio::make_strand(executor), [providers, deadline] { return detail::gather(providers, deadline); },
+        std::move(handler));
 }
 
 void status_source::notify() const noexcept {

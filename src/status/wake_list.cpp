@@ -1,19 +1,34 @@
 #include "wake_list.hpp"
 
+#include "strand_task.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/query.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <stdexcept>
 #include <utility>
 
 namespace rocio::detail {
 
 namespace asio = boost::asio;
 
+namespace {
+
+/// Posting through the strand itself copies no shared any_io_executor on the waker's thread; Asio 1.26 counts
+/// the owners of one in a way that ThreadSanitizer does not follow.
+const any_strand& strand_of(const asio::any_io_executor& executor) {
+    const auto* found = executor.target<any_strand>();
+    if (found == nullptr) throw std::logic_error("a waiter that is on no strand");
+    return *found;
+}
+
+} // namespace
+
 struct wake_list::sleeper final : context_end::listener {
-    explicit sleeper(asio::any_io_executor on) : executor(std::move(on)), timer(executor) {}
+    explicit sleeper(const asio::any_io_executor& on) : executor(strand_of(on)), timer(on) {}
 
     void on_context_end() noexcept override {
         const std::lock_guard lock(mutex);
@@ -27,7 +42,7 @@ struct wake_list::sleeper final : context_end::listener {
 
     std::mutex mutex; ///< Posting, against the context's end.
     bool ended = false;
-    asio::any_io_executor executor;
+    any_strand executor;
     asio::steady_timer timer;
     bool woken = false;
     std::atomic<bool> on_its_way = false;

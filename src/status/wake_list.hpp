@@ -36,7 +36,8 @@ class wake_list {
 /// One coroutine's place in a wake_list; lives in its frame. From construction on no wake-up is lost.
 class wake_list::waiter {
   public:
-    /// `executor` runs one handler at a time (a strand), and the coroutine.
+    /// `executor`, the coroutine's, holds an asio::strand<asio::any_io_executor>; throws std::logic_error
+    /// otherwise.
     waiter(std::shared_ptr<wake_list> list, const boost::asio::any_io_executor& executor);
     waiter(const waiter&) = delete;
     waiter& operator=(const waiter&) = delete;

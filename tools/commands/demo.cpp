@@ -119,6 +119,8 @@ int demonstrate(const demo_options& o) {
         show_streams(s, streams);
     });
 
+    status.watch(context, devices.first);
+
     const auto begin = std::chrono::steady_clock::now();
     live_line live(context.get_executor(), [&] { return progress_text(streams, begin); });
     end_of_run end(context, o.seconds.value_or(std::chrono::seconds{10}), [&] { fpga.stop(); });

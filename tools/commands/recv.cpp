@@ -200,6 +200,7 @@ int receive(const recv_options& o) {
         for (std::size_t n = 0; n < sources.size(); ++n)
             s.fpgas.push_back(session_of(*streams[n], *sources[n]));
     });
+    status.watch(context, dev);
     for (const auto& stream : streams) {
         if (o.brings_up()) say(construction_text(stream->snapshot()));
         if (o.by_hand()) say("what the other side needs:\n" + connection_info_text(stream->snapshot()));

@@ -30,7 +30,21 @@ status_front::status_front(boost::asio::io_context& context,
     std::cerr << "status " << server_.url() << std::endl;
 }
 
+void status_front::watch(boost::asio::io_context& context, const std::shared_ptr<device>& dev) {
+    monitor_.emplace(context, dev);
+    await_event();
+}
+
+void status_front::await_event() {
+    monitor_->async_next_event([this](const error_code& ec, const device_event&) {
+        if (ec == boost::asio::error::operation_aborted) return; // this object may be gone
+        source_.notify();
+        if (!ec) await_event();
+    });
+}
+
 void status_front::stop() {
+    if (monitor_) monitor_->cancel();
     server_.stop();
 }
 

@@ -3,6 +3,7 @@
 #include "lib/options.hpp"
 
 #include <rocio/device/device.hpp>
+#include <rocio/io/device_monitor.hpp>
 #include <rocio/status/status_server.hpp>
 
 #include <boost/asio/io_context.hpp>
@@ -22,12 +23,17 @@ class status_front {
                  const std::string& program, std::shared_ptr<log_sink> log, status_source::provider show);
 
     status_source& source() noexcept { return source_; }
+    /// Tells subscribers of the device's events at once, until stop(). `context` is the device's.
+    void watch(boost::asio::io_context& context, const std::shared_ptr<device>& dev);
     void stop();
 
   private:
+    void await_event();
+
     status_source source_;
     status_registration shown_;
     status_server server_;
+    std::optional<device_monitor> monitor_{};
 };
 
 /// Shows engine and device.

@@ -9,6 +9,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/rfc7230.hpp>
@@ -152,6 +153,8 @@ class status_routes {
             boost::beast::http::token_list(request[boost::beast::http::field::connection]).exists("close");
         return {request.version(), request.version() >= 11 ? !closing : wished};
     }
+    static asio::awaitable<status_response> answer(std::shared_ptr<detail::http_front> front,
+                                                   detail::http_question question, connection from);
     static void start_answer(std::shared_ptr<detail::http_front> front, const asio::any_io_executor& executor,
                              detail::http_question question, connection from,
                              async::control_handler<signature> handler);

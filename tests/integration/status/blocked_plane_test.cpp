@@ -143,7 +143,9 @@ class blocked_plane : public test::status_server_fixture {
 
 TEST_F(blocked_plane, is_shown_as_stale_for_ten_seconds_by_a_status_that_answers_at_once) {
     blocking_receiver receiver(source);
-    serve();
+    status_server_config fresh; // no answer is a shared one
+    fresh.routes.snapshot_age = std::chrono::milliseconds(0);
+    serve(fresh);
     sending_end sender(context);
     // It fails: to its peer a context that does not run is a NIC that does not answer.
     asio::co_spawn(context, sender.send_to(receiver.endpoint(), 20), [](const std::exception_ptr&) {});

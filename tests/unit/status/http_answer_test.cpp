@@ -45,11 +45,12 @@ class http_answer_for : public testing::Test {
     http_answer ask(http_question question) {
         std::optional<http_answer> result;
         const auto front = std::make_shared<http_front>(source, config);
-        asio::co_spawn(asio::any_io_executor(asio::make_strand(context)), front->answer(std::move(question)),
-                       [&](const std::exception_ptr& failure, http_answer answer) {
-                           EXPECT_FALSE(failure);
-                           result = std::move(answer);
-                       });
+        asio::co_spawn(
+            asio::any_io_executor(asio::make_strand(asio::any_io_executor(context.get_executor()))),
+            front->answer(std::move(question)), [&](const std::exception_ptr& failure, http_answer answer) {
+                EXPECT_FALSE(failure);
+                result = std::move(answer);
+            });
         context.restart();
         context.run();
         return std::move(result).value();
