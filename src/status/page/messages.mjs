@@ -14,6 +14,7 @@ import {
   table,
   trouble,
 } from './parts.mjs';
+import { CALLER_TROUBLES, RING_TROUBLES, SENSOR_TROUBLES, SERVICE_TROUBLES } from './troubles.mjs';
 
 const endpoint = side => (side ? `${text(side.address)}, queue pair ${text(side.qpn)}` : 'none yet');
 const rest = (object, at, names) =>
@@ -64,14 +65,7 @@ function ringCard(ring, i) {
         ),
       ],
     ]),
-    rest(ring, at, [
-      'overwritten',
-      'bad_immediate',
-      'unexpected',
-      'bad_flag',
-      'send_errors',
-      'receive_errors',
-    ]),
+    rest(ring, at, RING_TROUBLES),
   );
 }
 
@@ -116,16 +110,7 @@ function sensorCard(sensor, i) {
       sensor.skipped !== undefined && ['Skipped', number(sensor.skipped, `${at}/skipped`)],
       sensor.held !== undefined && ['Held now', number(sensor.held, `${at}/held`)],
     ]),
-    rest(sensor, at, [
-      'lost',
-      'dropped',
-      'overwritten',
-      'ended_early',
-      'renumbered',
-      'bad_page',
-      'unexpected',
-      'receive_errors',
-    ]),
+    rest(sensor, at, SENSOR_TROUBLES),
   );
 }
 
@@ -173,14 +158,7 @@ function serviceCard(service, i) {
       ['Waiting', number(service.waiting, `${at}/waiting`)],
     ]),
     functionTable(service, at),
-    rest(service, at, [
-      'silent',
-      'bad_magic',
-      'short_slots',
-      'unknown_function',
-      'repeated',
-      'publish_errors',
-    ]),
+    rest(service, at, SERVICE_TROUBLES),
   );
 }
 
@@ -199,17 +177,7 @@ function callerCard(caller, i) {
       latency?.count > 0 && ['Half below', nanoseconds(latency.p50_ns)],
       latency?.count > 0 && ['99 % below', nanoseconds(latency.p99_ns)],
     ]),
-    rest(caller, at, [
-      'failed',
-      'bad_responses',
-      'deadline_exceeded',
-      'cancelled',
-      'refused',
-      'late_answers',
-      'duplicate_answers',
-      'foreign_answers',
-      'not_answers',
-    ]),
+    rest(caller, at, CALLER_TROUBLES),
   );
 }
 

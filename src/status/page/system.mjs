@@ -32,8 +32,6 @@ const WORK = [
   'turns',
   'sweeps',
   'empty_sweeps',
-  'polls',
-  'empty_polls',
   'completions',
   'upcalls',
   'arms',
@@ -44,7 +42,7 @@ const WORK = [
 function engineCard(engine, i) {
   const at = `engines/${i}`;
   const name = engine.name || `engine ${i + 1}`;
-  const work = WORK.filter(key => engine[key] !== undefined).map(key => [key, engine[key], `${at}/${key}`]);
+  const work = WORK.map(key => [key, engine[key], `${at}/${key}`]);
   return card(
     `${name}/${i}`,
     name,

@@ -35,9 +35,9 @@ function ownCounters(object, at, names) {
     .map(name => [name, object[name], `${at}/${name}`, true]);
 }
 
-const STREAM = ['unclaimed', 'without_immediate', 'bad_length', 'unexpected_opcode'];
-const RING = ['overwritten', 'bad_immediate', 'unexpected', 'bad_flag', 'send_errors', 'receive_errors'];
-const SENSOR = [
+const STREAM_TROUBLES = ['unclaimed', 'without_immediate', 'bad_length', 'unexpected_opcode'];
+export const RING_TROUBLES = ['overwritten', 'bad_immediate', 'unexpected', 'bad_flag', 'send_errors', 'receive_errors'];
+export const SENSOR_TROUBLES = [
   'lost',
   'dropped',
   'overwritten',
@@ -47,9 +47,9 @@ const SENSOR = [
   'unexpected',
   'receive_errors',
 ];
-const SERVICE = ['silent', 'bad_magic', 'short_slots', 'unknown_function', 'repeated', 'publish_errors'];
+export const SERVICE_TROUBLES = ['silent', 'bad_magic', 'short_slots', 'unknown_function', 'repeated', 'publish_errors'];
 const FUNCTION = ['failed', 'exceptions', 'bad_length', 'too_large'];
-const CALLER = [
+export const CALLER_TROUBLES = [
   'failed',
   'bad_responses',
   'deadline_exceeded',
@@ -68,7 +68,7 @@ function streamSource(stream, i) {
   return {
     name: `stream ${stream.name}`,
     counters: [
-      ...ownCounters(stream, at, STREAM),
+      ...ownCounters(stream, at, STREAM_TROUBLES),
       ...list(stream.channels)
         .filter(c => isNumber(c.gaps))
         .map((c, k) => [`channel ${c.channel}: frames missing`, c.gaps, `${at}/channels/${k}/gaps`, true]),
@@ -126,16 +126,16 @@ export function troubleSources(doc) {
     ...formerPairs(doc, 'rings', 'ring'),
     ...formerPairs(doc, 'sensors', 'sensor'),
     ...list(doc.streams).map(streamSource),
-    ...sources(doc, 'rings', 'ring', RING),
-    ...sources(doc, 'sensors', 'sensor', SENSOR),
-    ...sources(doc, 'services', 'service', SERVICE),
+    ...sources(doc, 'rings', 'ring', RING_TROUBLES),
+    ...sources(doc, 'sensors', 'sensor', SENSOR_TROUBLES),
+    ...sources(doc, 'services', 'service', SERVICE_TROUBLES),
     ...list(doc.services).flatMap((service, i) =>
       list(service.functions).map((f, k) => ({
         name: `function ${f.name}`,
         counters: ownCounters(f, `services/${i}/functions/${k}`, FUNCTION),
       })),
     ),
-    ...sources(doc, 'callers', 'caller', CALLER),
+    ...sources(doc, 'callers', 'caller', CALLER_TROUBLES),
     ...sources(doc, 'engines', 'engine', ENGINE),
     ...sources(doc, 'handshakes', 'handshake', HANDSHAKE),
   ];
