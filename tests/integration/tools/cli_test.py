@@ -113,6 +113,20 @@ class TwoProcesses(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertGreaterEqual(last_json(out)["seconds"], 0.4)
 
+    def test_rate_above_a_window_in_each_step_of_the_pace_is_kept(self):
+        # 8 frames are due each millisecond, and 2 may be under way: the others follow as these arrive.
+        ours, theirs = address_pair()
+        recv, where, _ = receiver(ours, "--sessions", "1", "--json")
+        with recv:
+            sent = run("emulate", "--device", theirs, "--peer", where, "--rate", "8000", "--depth", "2", "--count",
+                       "8000", "--json")
+            self.assertEqual(sent.returncode, 0, sent.stderr)
+            code, out, _ = recv.finish()
+        self.assertEqual(code, 0)
+        seconds = last_json(out)["seconds"]
+        self.assertGreaterEqual(seconds, 0.9)
+        self.assertLess(seconds, 3.5)  # two in each step take four
+
     def test_killed_sender_leaves_an_error_and_the_next_one_is_served(self):
         ours, theirs = address_pair()
         recv, where, _ = receiver(ours, "--sessions", "2", "--json")
