@@ -523,7 +523,9 @@ class Hsb(HsbCommands, unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             report = last_json(result.stdout)
             self.assertGreater(report["received"], 0)
-            self.assertEqual(report["sent"], report["received"])
+            # What came while the time ran out may still be on its way back.
+            self.assertLessEqual(report["sent"], report["received"])
+            self.assertGreaterEqual(report["sent"], report["received"] - 3)
             refused = run("bridge", "--fpga-ip", address(theirs), "--device", ours, "--unified", "--timeout", "1")
             self.assertEqual(refused.returncode, 1)
             self.assertIn("--unified", refused.stderr)
