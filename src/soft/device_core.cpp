@@ -23,7 +23,9 @@ bool is_default_partition(std::uint16_t pkey) noexcept {
 } // namespace
 
 device_core::device_core(std::unique_ptr<link> l, std::optional<qpn> first)
-    : link_(std::move(l)), queue_pairs_(first ? first->value() : random_start()) {}
+    : link_(std::move(l)),
+      queue_pairs_(first ? first->value() : random_start()),
+      has_trains_(link_->longest_train() > 1) {}
 
 qpn device_core::add(soft_queue_pair& qp) {
     deadlines_.reserve(queue_pairs_.size() + 1);
@@ -79,6 +81,7 @@ bool device_core::flush(time_point now) {
         const std::size_t offered = batch_.size();
         const std::size_t taken = send_gathered(now);
         sent += taken;
+        if (taken < offered && trains_ended()) continue;
         was_blocked_ = taken < offered;
         if (was_blocked_) blocked_until_ = now + send_retry;
     }
@@ -114,6 +117,14 @@ std::size_t device_core::send_gathered(time_point now) {
     }
     batch_.commit(taken, now, [&](soft_queue_pair& qp) { settle(qp, now); });
     return taken;
+}
+
+/// A refused train is offered again at once, in single datagrams.
+bool device_core::trains_ended() noexcept {
+    if (!has_trains_ || link_->longest_train() > 1) return false;
+    has_trains_ = false;
+    queue_pairs_.for_each([](soft_queue_pair& qp) { qp.transport().end_trains(); });
+    return true;
 }
 
 bool device_core::receive(time_point now) {

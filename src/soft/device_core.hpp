@@ -66,6 +66,7 @@ class device_core {
     bool flush(time_point now);
     void gather(time_point now);
     std::size_t send_gathered(time_point now);
+    bool trains_ended() noexcept;
     bool receive(time_point now);
     void accept(const received_datagram& d, time_point now);
     drop_reason check(const received_datagram& d, const wire::packet_view& packet, soft_queue_pair* qp);
@@ -94,6 +95,7 @@ class device_core {
     std::array<received_datagram, receive_batch> arrived_{};
     time_point blocked_until_ = time_point::min();
     bool was_blocked_ = false; ///< The last send met back-pressure.
+    bool has_trains_;          ///< The link carries them, as far as is known.
     time_point last_{};        ///< Of progress().
     std::uint64_t turn_ = 0;   ///< Calls of progress().
     const void* owner_ = nullptr;

@@ -75,8 +75,8 @@ void pcap_link::body::note_received(const received_datagram& d, time_point now) 
 }
 
 void pcap_link::body::note_sent(const outgoing_datagram& d, time_point now) noexcept {
-    const frame_fields fields{inner->address(), d.to->address,      inner->port(), d.to->port, 0,
-                              d.to->hop_limit,  d.to->traffic_class};
+    const frame_fields fields{inner->address(), d.to->address,   inner->port(),      d.to->port,
+                              d.segment,        d.to->hop_limit, d.to->traffic_class};
     write(fields, std::array{d.header, d.payload, d.trailer}, now);
 }
 
@@ -106,6 +106,9 @@ int pcap_link::fd() const noexcept {
 }
 std::uint32_t pcap_link::receive_buffer() const noexcept {
     return body_->inner->receive_buffer();
+}
+std::uint8_t pcap_link::longest_train() const noexcept {
+    return body_->inner->longest_train();
 }
 link_interface pcap_link::interface() const {
     return body_->inner->interface();

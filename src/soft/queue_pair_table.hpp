@@ -42,6 +42,11 @@ class queue_pair_table {
     }
 
     std::size_t size() const noexcept { return live_; }
+    template <class F>
+    void for_each(F&& f) const {
+        for (const place& p : places_)
+            if (p.qp != nullptr) f(*p.qp);
+    }
 
   private:
     struct place {

@@ -25,12 +25,13 @@ bool acknowledgement_can_wait(std::span<const transport::packet_out> packets) no
 void send_batch::seal(const soft_queue_pair& qp, std::size_t packet, std::size_t place) {
     const transport::packet_out& p = given_[packet];
     const std::size_t pad = wire::pad_of(p.payload.size());
-    const std::uint32_t icrc = qp.path().outgoing.compute(p.header.bytes(), p.payload);
+    const std::uint32_t icrc = qp.path().outgoing.compute(p.header.bytes(), p.payload, p.segment);
     auto& trailer = trailers_[place];
     trailer.fill(std::byte{0});
     for (std::size_t i = 0; i < wire::icrc_size; ++i)
         trailer[pad + i] = static_cast<std::byte>(icrc >> (8 * i));
-    datagrams_[place] = {&qp.path().to, p.header.bytes(), p.payload, {trailer.data(), pad + wire::icrc_size}};
+    datagrams_[place] = {
+        &qp.path().to, p.header.bytes(), p.payload, {trailer.data(), pad + wire::icrc_size}, p.segment};
 }
 
 bool send_batch::take_from(soft_queue_pair& qp, transport::time_point now, bool answer_first) {

@@ -18,7 +18,7 @@ class soft_queue_pair;
 /// pad and ICRC, and how to tell each one what was taken. Nothing is copied but headers.
 class send_batch {
   public:
-    static constexpr std::size_t capacity = 32;
+    static constexpr std::size_t capacity = 48;
 
     bool full() const noexcept { return packets_ == capacity; }
     bool empty() const noexcept { return packets_ == 0; }

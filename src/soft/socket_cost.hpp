@@ -22,4 +22,12 @@ constexpr std::uint32_t socket_cost(std::uint32_t payload) noexcept {
     return (data < smallest ? smallest : data) + sk_buff + margin;
 }
 
+/// The same of a datagram that follows another one in a segmented send. A kernel that has to take a train
+/// apart for its receiver makes each of its datagrams cost its bytes and 832 more (measured, as above);
+/// joined by UDP_GRO they cost 832 once.
+constexpr std::uint32_t train_cost(std::uint32_t payload) noexcept {
+    constexpr std::uint32_t head = 832;
+    return payload + head;
+}
+
 } // namespace rocio::soft

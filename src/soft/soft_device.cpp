@@ -91,7 +91,9 @@ device_limits soft_device::limits() const {
 }
 
 endpoint_capabilities soft_device::capabilities(std::uint8_t) const {
-    return {.exact_icrc = true, .segment_train = 0, .receive_buffer = core_->wire().receive_buffer()};
+    const auto& wire = core_->wire();
+    const std::uint16_t train = wire.longest_train() > 1 ? wire.longest_train() : std::uint16_t{0};
+    return {.exact_icrc = true, .segment_train = train, .receive_buffer = wire.receive_buffer()};
 }
 
 std::uint16_t soft_device::udp_port() const {

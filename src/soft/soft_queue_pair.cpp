@@ -7,6 +7,7 @@
 #include <rocio/transport/rc_queue_pair.hpp>
 #include <rocio/transport/uc_queue_pair.hpp>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,14 +24,35 @@ transport::queue_pair_config transport_config(const device_queue_pair_config& co
     return out;
 }
 
+bool is_loopback(const gid& address) noexcept {
+    if (const auto v4 = address.v4()) return (*v4)[0] == 127;
+    gid::bytes_type one{};
+    one.back() = 1;
+    return address == gid{one};
+}
+
 /// What the peer's socket holds. A peer that promises IP id 0 is a rocio, which has at least the system's
-/// default; of another one nothing is known but that NICs and rxe keep 128 packets.
-transport::flow_window window_towards(const endpoint_capabilities& peer) {
+/// default, as whatever is on loopback; of another one nothing is known but that NICs and rxe keep 128
+/// packets.
+/// The longest train, at most `most`, of which three fill what the peer's socket holds.
+std::uint32_t train_for(const transport::flow_window& window, mtu path_mtu, std::uint32_t most) noexcept {
+    if (window.capacity == 0) return most;
+    const auto longest =
+        static_cast<std::uint32_t>(wire::max_header_size + bytes(path_mtu) + wire::icrc_size);
+    const std::uint32_t third = window.capacity / 3;
+    if (third <= window.cost(longest)) return 1;
+    return std::min(most, 1 + (third - window.cost(longest)) / window.train_cost(longest));
+}
+
+transport::flow_window window_towards(const peer_parameters& peer) {
+    const auto& told = peer.capabilities;
+    const bool has_default = told.exact_icrc || is_loopback(peer.address);
     transport::flow_window window;
-    window.capacity = peer.receive_buffer != 0 ? peer.receive_buffer
-                      : peer.exact_icrc        ? default_receive_buffer
+    window.capacity = told.receive_buffer != 0 ? told.receive_buffer
+                      : has_default            ? default_receive_buffer
                                                : 0;
     window.cost = socket_cost;
+    window.train_cost = train_cost;
     return window;
 }
 
@@ -133,6 +155,7 @@ error_info soft_queue_pair::to_ready_to_receive(const connect_attributes& attrib
         .incoming = wire::icrc_engine({peer.address, wire.address(), peer.udp_port, wire.port()}),
         .incoming_port = peer.udp_port,
         .exact_id = peer.capabilities.exact_icrc,
+        .last_id = static_cast<std::uint16_t>(accepted_train(peer) - 1),
     });
     return {};
 }
@@ -143,7 +166,9 @@ error_info soft_queue_pair::to_ready_to_send(const connect_attributes& attribute
     path.timeout = attributes.local.timeout;
     path.retry_count = attributes.local.retry_count;
     path.rnr_retry = attributes.local.rnr_retry;
-    path.window = window_towards(attributes.peer.capabilities);
+    path.window = window_towards(attributes.peer);
+    path.window.longest_train =
+        train_for(path.window, attributes.local.path_mtu, agreed_train(attributes.peer));
     path.response_window = {core_->wire().receive_buffer(), socket_cost};
     const errc result = transport_->to_rts(path);
     if (result == errc::invalid_state) return refuse_state("RTS", "RTR");
@@ -200,10 +225,32 @@ bool soft_queue_pair::counters(device_queue_pair_counters& out) const noexcept {
     return true;
 }
 
+/// Loopback counts as an agreement: whoever is there has this kernel, and looks at it with a solved ICRC, or
+/// is a rocio.
+bool soft_queue_pair::takes_trains(const peer_parameters& peer) const noexcept {
+    return peer.capabilities.segment_train > 1 ||
+           (is_loopback(peer.address) && is_loopback(core_->wire().address()));
+}
+
+/// Datagrams of the longest train that we send to the peer.
+std::uint32_t soft_queue_pair::agreed_train(const peer_parameters& peer) const noexcept {
+    const std::uint32_t ours = core_->wire().longest_train();
+    if (!takes_trains(peer)) return 1;
+    const std::uint32_t theirs = peer.capabilities.segment_train;
+    return std::max(1U, theirs > 1 ? std::min(ours, theirs) : ours);
+}
+
+/// Of those that may come from it.
+std::uint32_t soft_queue_pair::accepted_train(const peer_parameters& peer) const noexcept {
+    return takes_trains(peer) ? longest_segment_train : 1;
+}
+
 /// Somebody else's packet is judged by its own addresses: with a good ICRC it is foreign, not damaged.
 bool soft_queue_pair::icrc_fits(const received_datagram& d) {
     const auto fits = [&](const wire::icrc_engine& engine) {
-        return path_->exact_id ? engine.check_exact(d.bytes) : engine.solve_id(d.bytes).has_value();
+        if (path_->exact_id && path_->last_id == 0) return engine.check_exact(d.bytes);
+        const auto id = engine.solve_id(d.bytes);
+        return id && (!path_->exact_id || *id <= path_->last_id);
     };
     const link& wire = core_->wire();
     if (!is_from_peer(d))

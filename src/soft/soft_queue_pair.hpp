@@ -33,7 +33,8 @@ struct peer_path {
     wire::icrc_engine incoming;
     std::uint16_t incoming_port =
         0;                 ///< The source port that `incoming` is made for: NICs and rxe choose it freely.
-    bool exact_id = false; ///< The peer said that its packets carry IP id 0.
+    bool exact_id = false; ///< The peer said which IP ids its packets carry: 0,
+    std::uint16_t last_id = 0; ///< or up to this one, in trains.
 };
 
 /// A transport queue pair on a device: its number, its path, its completion queue.
@@ -82,6 +83,9 @@ class soft_queue_pair final : public device_queue_pair,
 
   private:
     error_info refuse_state(const char* step, const char* needed) const;
+    bool takes_trains(const peer_parameters& peer) const noexcept;
+    std::uint32_t agreed_train(const peer_parameters& peer) const noexcept;
+    std::uint32_t accepted_train(const peer_parameters& peer) const noexcept;
 
     std::shared_ptr<device_core> core_;
     soft_completion_queue& completions_;

@@ -17,6 +17,7 @@ void write_answer(qpn peer, psn sequence, const wire::aeth& answer, packet_out& 
     out.header.append(h);
     out.header.append(answer);
     out.payload = {};
+    out.segment = 0;
 }
 
 } // namespace

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint32_t max_depth = 65'536;
 constexpr std::uint32_t max_inline_limit = 4'096;
+constexpr std::uint32_t max_train = 64;
+constexpr std::uint32_t max_window_of_trains = 128;
 constexpr std::uint32_t max_window = 1U << 22; // far from half the ring of PSNs, with room for the oldest one
 constexpr std::uint32_t max_read_depth = 128;
 constexpr std::uint8_t max_retry = 7;
@@ -31,8 +33,15 @@ const queue_pair_config& checked(const queue_pair_config& c) {
     return c;
 }
 
+bool legal_trains(const flow_window& w) noexcept {
+    if (w.longest_train == 1) return true;
+    return w.longest_train >= 1 && w.longest_train <= max_train && w.max_packets <= max_window_of_trains &&
+           (w.capacity == 0 || w.train_cost != nullptr);
+}
+
 bool legal(const flow_window& w) noexcept {
-    return w.max_packets >= 1 && w.max_packets <= max_window && (w.capacity == 0 || w.cost != nullptr);
+    return w.max_packets >= 1 && w.max_packets <= max_window && (w.capacity == 0 || w.cost != nullptr) &&
+           legal_trains(w);
 }
 
 bool legal(const send_path& p) noexcept {

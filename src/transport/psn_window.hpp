@@ -22,6 +22,14 @@ class psn_window {
 
     bool counts_cost() const noexcept { return limits_.capacity != 0; }
     std::uint32_t cost_of(std::uint32_t datagram_bytes) const noexcept;
+    /// Of a datagram that follows another one in a train.
+    std::uint32_t train_cost_of(std::uint32_t datagram_bytes) const noexcept;
+    std::uint32_t longest_train() const noexcept { return limits_.longest_train; }
+    void end_trains() noexcept { limits_.longest_train = 1; }
+    /// Whether a train of datagrams of that size may begin now, with `waiting` of them left to send. One that
+    /// cannot be had whole waits for its acknowledgements: else the window breaks up into short trains.
+    bool admits_train(const in_flight& now, std::uint32_t datagram_bytes,
+                      std::uint64_t waiting) const noexcept;
     /// `packets` more, that cost `next_cost` together. When nothing is in flight they may leave, however much
     /// they cost: else a peer with too small a buffer would end all traffic.
     bool admits(const in_flight& now, std::uint32_t next_cost, std::uint32_t packets = 1) const noexcept;
@@ -35,6 +43,8 @@ class psn_window {
     std::uint32_t packets() const noexcept { return packets_; }
 
   private:
+    std::uint32_t usual_cost_of(std::uint32_t datagram_bytes) const noexcept;
+
     flow_window limits_{};
     std::uint32_t packets_ = 1;
 };

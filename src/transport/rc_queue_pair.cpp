@@ -23,6 +23,7 @@ class rc_queue_pair final : public connected_queue_pair {
     void commit(std::size_t n, time_point now) override;
     time_point next_deadline() const noexcept override { return requester_.next_deadline(); }
     void on_deadline(time_point now) override;
+    void end_trains() noexcept override { requester_.end_trains(); }
     bool wants_to_send(time_point now) const noexcept override;
     bool access_violated() const noexcept override { return responder_.access_violated(); }
 

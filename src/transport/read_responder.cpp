@@ -69,6 +69,7 @@ void read_responder::write(const read& r, std::uint32_t packet, std::span<std::b
     out.header.clear();
     out.header.append(h);
     if (h.op.has_aeth()) out.header.append(wire::aeth::ack(r.msn));
+    out.segment = 0;
     out.payload = payload == 0 ? std::span<std::byte>{}
                                : memory.subspan(std::size_t{packet - r.next} * path_mtu_, payload);
 }

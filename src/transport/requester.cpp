@@ -44,6 +44,7 @@ void requester::connect(const segmentation& cutter, const send_path& path) noexc
     cutter_ = cutter;
     first_ = path.first;
     window_ = psn_window(path.window);
+    keeps_costs_ = has_trains() && window_.counts_cost();
     response_window_ = psn_window(path.response_window);
     initiator_depth_ = path.initiator_depth;
     cutter_.set_read_chunk(response_window_.quarter(read_datagram_bytes(cutter_.path_mtu())));
@@ -73,8 +74,20 @@ std::uint32_t requester::cost_of(const send_entry& e, std::uint32_t from, std::u
     return sum;
 }
 
+/// The packet at the cursor leaves in the same segmented send as the one before it.
+bool requester::joins_train(const cursor& c) const noexcept {
+    const send_entry& e = queue_[c.entry];
+    return !c.train.empty() && !e.is_read() &&
+           c.train.takes(cutter_.datagram_bytes(e, c.packet), window_.longest_train());
+}
+
 bool requester::admits(const cursor& c) const noexcept {
     const send_entry& e = queue_[c.entry];
+    if (has_trains() && !e.is_read()) {
+        const std::uint32_t bytes = cutter_.datagram_bytes(e, c.packet);
+        if (joins_train(c)) return window_.admits(c.flight, window_.train_cost_of(bytes));
+        return window_.admits_train(c.flight, bytes, queue_.end_number() - c.number);
+    }
     const std::uint32_t packets = cutter_.psns_of(e, c.packet);
     if (e.is_read() && c.reads >= initiator_depth_) return false;
     return window_of(e).admits(e.is_read() ? c.responses : c.flight, cost_of(e, c.packet, c.packet + packets),
@@ -102,8 +115,16 @@ bool requester::sendable(const cursor& c) noexcept {
 requester::cursor requester::step(const cursor& c) const noexcept {
     const send_entry& e = queue_[c.entry];
     const std::uint32_t packets = cutter_.psns_of(e, c.packet);
-    const std::uint32_t cost = cost_of(e, c.packet, c.packet + packets);
     cursor after = c;
+    std::uint32_t cost = 0;
+    if (has_trains() && !e.is_read()) {
+        const std::uint32_t bytes = cutter_.datagram_bytes(e, c.packet);
+        cost = joins_train(c) ? window_.train_cost_of(bytes) : window_.cost_of(bytes);
+        after.train.add(bytes, window_.longest_train());
+    } else {
+        cost = cost_of(e, c.packet, c.packet + packets);
+        after.train = {};
+    }
     after.number += packets;
     after.packet += packets;
     if (e.is_read()) {
@@ -129,6 +150,31 @@ bool requester::wants_to_send(time_point now) const noexcept {
     return admits(next_);
 }
 
+/// Asking on the last packet of a burst and every quarter of the window keeps acknowledgements few and the
+/// window moving; every message of a burst gets its completion from them. A train is asked about at its end:
+/// it arrives as a whole.
+bool requester::asks_at(const cursor& after, bool more) const noexcept {
+    if (!more) return true;
+    return window_.ask_due(after.since_asked) && !joins_train(after);
+}
+
+void requester::keep_costs(std::size_t n) noexcept {
+    packet_number number = next_.number;
+    std::uint32_t before = next_.flight.cost;
+    for (std::size_t i = 0; i < n; ++i) {
+        const cursor& after = plan_[i];
+        costs_[number % costs_kept] = after.flight.cost - before;
+        before = after.flight.cost;
+        number = after.number;
+    }
+}
+
+std::uint32_t requester::kept_cost(packet_number from, packet_number to) const noexcept {
+    std::uint32_t sum = 0;
+    for (; from < to; ++from) sum += costs_[from % costs_kept];
+    return sum;
+}
+
 std::size_t requester::fill(std::span<packet_out> out, time_point now) noexcept {
     planned_ = 0;
     if (!wants_to_send(now)) return 0;
@@ -139,12 +185,11 @@ std::size_t requester::fill(std::span<packet_out> out, time_point now) noexcept 
     while (ready && planned_ < limit) {
         cursor after = step(c);
         ready = sendable(after);
-        // Asking on the last packet of a burst and every quarter of the window keeps acknowledgements few and
-        // the window moving; every message of a burst gets its completion from them.
-        const bool ask = !ready || window_.ask_due(after.since_asked);
+        const bool ask = asks_at(after, ready);
         if (ask || queue_[c.entry].is_read()) after.since_asked = {}; // a response acknowledges all before
         cutter_.cut(queue_[c.entry], c.packet, first_ + static_cast<std::uint32_t>(c.number), ask,
                     out[planned_]);
+        out[planned_].segment = has_trains() ? after.train.last_place() : 0;
         plan_[planned_++] = after;
         c = after;
     }
@@ -163,7 +208,9 @@ void requester::commit(std::size_t n, time_point now) noexcept {
     if (of_read && !cutter_.starts_chunk(next_.packet)) read_again_from_ = next_.number;
     counters_.packets_sent += n;
     counters_.bytes_sent += after.bytes - next_.bytes;
+    if (keeps_costs_) keep_costs(n);
     next_ = after;
+    next_.train = {};
     never_sent_ = std::max(never_sent_, next_.number);
     rnr_.end();
     timer_.start_if_stopped(now);
@@ -174,7 +221,8 @@ void requester::commit(std::size_t n, time_point now) noexcept {
 void requester::leave_flight(const send_entry& e, std::uint32_t from, std::uint32_t to) noexcept {
     in_flight& flight = e.is_read() ? next_.responses : next_.flight;
     flight.packets -= to - from;
-    flight.cost -= cost_of(e, from, to);
+    flight.cost -=
+        keeps_costs_ && !e.is_read() ? kept_cost(e.first + from, e.first + to) : cost_of(e, from, to);
     if (e.is_read()) next_.reads -= cutter_.chunks_ending(e, from, to);
 }
 

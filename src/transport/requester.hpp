@@ -1,6 +1,7 @@
 #pragma once
 
 #include "transport/ack_timer.hpp"
+#include "transport/packet_train.hpp"
 #include "transport/psn_window.hpp"
 #include "transport/retry_budget.hpp"
 #include "transport/rnr_wait.hpp"
@@ -43,6 +44,7 @@ class requester {
     void commit(std::size_t n, time_point now) noexcept;
     /// The packets of the last fill() can no longer be committed.
     void withdraw_offer() noexcept { planned_ = 0; }
+    void end_trains() noexcept { window_.end_trains(); }
     /// fill() came to the oldest work request and may not read its buffer.
     bool buffer_refused() const noexcept { return refused_ == refusal::oldest; }
 
@@ -63,14 +65,22 @@ class requester {
         std::uint32_t reads = 0; ///< READ requests without their last response.
         in_flight since_asked{};
         std::uint64_t bytes = 0; ///< Payload sent, ever.
+        packet_train train{};    ///< Of this fill() that the next packet may join.
     };
     static constexpr std::size_t max_burst = 64;
+    /// More than packets without acknowledgement and READ responses together, 128 each.
+    static constexpr std::size_t costs_kept = 256;
 
     const psn_window& window_of(const send_entry& e) const noexcept {
         return e.is_read() ? response_window_ : window_;
     }
     std::uint32_t cost_of(const send_entry& e, std::uint32_t from, std::uint32_t to) const noexcept;
     bool admits(const cursor& c) const noexcept;
+    bool has_trains() const noexcept { return window_.longest_train() > 1; }
+    bool joins_train(const cursor& c) const noexcept;
+    bool asks_at(const cursor& after, bool more) const noexcept;
+    void keep_costs(std::size_t n) noexcept;
+    std::uint32_t kept_cost(packet_number from, packet_number to) const noexcept;
     void leave_flight(const send_entry& e, std::uint32_t from, std::uint32_t to) noexcept;
     void leave_flight_before(packet_number end) noexcept;
     bool sendable(const cursor& c) noexcept;
@@ -111,6 +121,9 @@ class requester {
 
     std::array<cursor, max_burst> plan_{}; ///< Where `next_` stands after each packet of the last fill().
     std::size_t planned_ = 0;
+    /// What each packet in flight cost, which depends on the train it left in; by its number.
+    std::array<std::uint32_t, costs_kept> costs_{};
+    bool keeps_costs_ = false;
 };
 
 } // namespace rocio::transport

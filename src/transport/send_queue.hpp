@@ -53,6 +53,8 @@ class send_queue {
     const send_entry& operator[](std::uint64_t index) const noexcept { return entries_[index]; }
     const send_entry& front() const noexcept { return entries_.front(); }
 
+    /// One more than the last packet that was posted.
+    packet_number end_number() const noexcept { return next_first_; }
     /// Everything before this packet is acknowledged.
     packet_number unacknowledged() const noexcept { return unacknowledged_; }
 

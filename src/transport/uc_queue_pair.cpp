@@ -20,6 +20,7 @@ class uc_queue_pair final : public connected_queue_pair {
     void commit(std::size_t n, time_point) override { requester_.commit(n); }
     time_point next_deadline() const noexcept override { return never; }
     void on_deadline(time_point) override {}
+    void end_trains() noexcept override { requester_.end_trains(); }
     bool wants_to_send(time_point) const noexcept override {
         return can_send() && requester_.wants_to_send();
     }

@@ -17,6 +17,7 @@ void uc_requester::connect(const segmentation& cutter, const send_path& path) no
     const auto longest =
         static_cast<std::uint32_t>(wire::max_header_size + cutter.path_mtu() + wire::icrc_size);
     burst_ = std::min<std::size_t>(max_burst, psn_window(path.window).quarter(longest));
+    longest_train_ = path.window.longest_train;
 }
 
 void uc_requester::post(const send_request& request) noexcept {
@@ -46,6 +47,7 @@ std::size_t uc_requester::fill(std::span<packet_out> out) noexcept {
     planned_ = 0;
     refused_ = false;
     cursor c = next_;
+    packet_train train;
     const std::size_t limit = std::min(out.size(), burst_);
     while (planned_ < limit && c.entry != queue_.end_index()) {
         const bool enters = planned_ == 0 || c.packet == 0;
@@ -55,6 +57,8 @@ std::size_t uc_requester::fill(std::span<packet_out> out) noexcept {
         }
         cutter_.cut(queue_[c.entry], c.packet, first_ + static_cast<std::uint32_t>(c.number), false,
                     out[planned_]);
+        train.add(cutter_.datagram_bytes(queue_[c.entry], c.packet), longest_train_);
+        out[planned_].segment = train.last_place();
         c = plan_[planned_++] = step(c);
     }
     return planned_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "transport/packet_train.hpp"
 #include "transport/psn_window.hpp"
 #include "transport/segmentation.hpp"
 #include "transport/send_queue.hpp"
@@ -30,6 +31,7 @@ class uc_requester {
     std::size_t fill(std::span<packet_out> out) noexcept;
     void commit(std::size_t n) noexcept;
     void withdraw_offer() noexcept { planned_ = 0; }
+    void end_trains() noexcept { longest_train_ = 1; }
     /// fill() came to the oldest work request and may not read its buffer.
     bool buffer_refused() const noexcept { return refused_; }
 
@@ -57,6 +59,7 @@ class uc_requester {
     segmentation cutter_{};
     psn first_{};
     std::size_t burst_ = 1; ///< Packets of one fill().
+    std::uint32_t longest_train_ = 1;
     cursor next_{};
     bool refused_ = false;
     std::array<cursor, max_burst> plan_{}; ///< Where `next_` stands after each packet of the last fill().

@@ -17,6 +17,8 @@ using time_point = std::chrono::steady_clock::time_point;
 
 /// Bytes of the longest packet: path MTU 4096, 44 of headers, pad and ICRC.
 inline constexpr std::size_t longest_packet = 4'096 + 44 + 3 + 4;
+/// Datagrams of the longest train, so that 4 KiB packets stay within one UDP datagram.
+inline constexpr std::uint8_t longest_segment_train = 15;
 
 /// Where a datagram goes and the IP fields it carries there. Both fields are masked in the ICRC.
 struct destination {
@@ -33,6 +35,9 @@ struct outgoing_datagram {
     std::span<const std::byte> header{};
     std::span<const std::byte> payload{};
     std::span<const std::byte> trailer{};
+    /// Above 0: it is that one in a train, behind the datagrams before it, all of them to one destination and
+    /// as long as the first, but the last, which may be shorter. Its ICRC is that of IP id `segment`.
+    std::uint8_t segment = 0;
 
     std::size_t size() const noexcept { return header.size() + payload.size() + trailer.size(); }
 };
@@ -67,8 +72,8 @@ class link {
     virtual std::size_t receive(std::span<received_datagram> out, time_point now) noexcept = 0;
 
     /// Gives how many of `datagrams`, from the front, the link took; fewer means back-pressure: offer the
-    /// rest later. A datagram that can never be sent (no route, too long for the interface) counts as taken
-    /// and lost.
+    /// rest later, and never a part of a train. A datagram that can never be sent (no route, too long for the
+    /// interface) counts as taken and lost.
     virtual std::size_t send(std::span<const outgoing_datagram> datagrams, time_point now) noexcept = 0;
 
     /// Readable when receive() has something; -1: the link has no descriptor.
@@ -80,6 +85,8 @@ class link {
 
     /// Bytes that the receiving socket holds, in the kernel's count (SO_RCVBUF); 0: without limit.
     virtual std::uint32_t receive_buffer() const noexcept { return 0; }
+    /// Datagrams that a train may have; 1: none is carried. May fall to 1 when a send fails.
+    virtual std::uint8_t longest_train() const noexcept { return 1; }
     /// As it is now.
     virtual link_interface interface() const = 0;
     /// Appends this link's counters. Any thread.

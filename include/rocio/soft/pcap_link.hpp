@@ -29,6 +29,7 @@ class pcap_link final : public link {
     bool progress(time_point now) noexcept override;
     time_point next_deadline() const noexcept override;
     std::uint32_t receive_buffer() const noexcept override;
+    std::uint8_t longest_train() const noexcept override;
     link_interface interface() const override;
     /// The inner link's, then "captured_packets".
     void append_counters(std::vector<device_snapshot::counter>& out) const override;

@@ -17,6 +17,9 @@ struct udp_link_config {
 /// One unconnected UDP socket. Linux gives a datagram of such a socket the IP id 0 when IP_PMTUDISC_DO is
 /// set, which is what makes an ICRC over IPv4 computable in user space (captures peer_sock_*). Datagrams
 /// carry no UDP checksum, as RoCEv2 asks (annex A17.3.2). Over IPv6 there is no id.
+///
+/// A train leaves by one segmented send (UDP_SEGMENT), in which Linux numbers the IP ids from 0 and which it
+/// does only with UDP checksums; where interface or kernel cannot, longest_train() becomes 1.
 class udp_link final : public link {
   public:
     /// Errors: errc::invalid_argument (no unicast address), errc::address_not_available,
@@ -32,6 +35,7 @@ class udp_link final : public link {
     std::size_t send(std::span<const outgoing_datagram> datagrams, time_point now) noexcept override;
     int fd() const noexcept override;
     std::uint32_t receive_buffer() const noexcept override;
+    std::uint8_t longest_train() const noexcept override;
     link_interface interface() const override;
     void append_counters(std::vector<device_snapshot::counter>& out) const override;
 

@@ -49,6 +49,10 @@ struct flow_window {
     std::uint32_t capacity = 0;
     std::uint32_t (*cost)(std::uint32_t datagram_bytes) = nullptr;
     std::uint32_t max_packets = 128; ///< Packets without acknowledgement, 1..2^22; rxe limits itself to 128.
+    /// Packets that may leave in one segmented send, 1..64; above 1 at most 128 max_packets, and `train_cost`
+    /// is what a datagram costs that follows another one in such a train.
+    std::uint32_t longest_train = 1;
+    std::uint32_t (*train_cost)(std::uint32_t datagram_bytes) = nullptr;
 };
 
 /// READ requests that may wait for their responses; what rxe and NICs take at least by common default.
@@ -73,6 +77,9 @@ struct send_path {
 struct packet_out {
     wire::header_bytes header{};
     std::span<const std::byte> payload{};
+    /// Above 0: goes with the packets before it as that segment of one segmented send. Each may as well be
+    /// sent alone.
+    std::uint8_t segment = 0;
 };
 
 /// How many of a span of work requests were accepted and why the next one was not.
@@ -167,6 +174,8 @@ class queue_pair {
     /// The link took the first `n` of the last next_packets(). After on_packet(), on_deadline() or to_error()
     /// there is nothing to commit: the packets are given again.
     virtual void commit(std::size_t n, time_point now) = 0;
+    /// From now on each packet leaves by itself: the link cannot carry trains.
+    virtual void end_trains() noexcept = 0;
 
     /// When on_deadline() wants to be called: `never` if nothing is waiting. May lie in the past.
     virtual time_point next_deadline() const noexcept = 0;
