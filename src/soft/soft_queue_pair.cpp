@@ -150,7 +150,8 @@ error_info soft_queue_pair::to_ready_to_receive(const connect_attributes& attrib
     if (result != errc::success) return {result, {}};
 
     path_.emplace(peer_path{
-        .to = {peer.address, peer.udp_port, hop_limit_of(attributes), attributes.traffic_class},
+        .to = {peer.address, peer.udp_port, hop_limit_of(attributes), attributes.traffic_class,
+               agreed_train(peer) > 1},
         .outgoing = wire::icrc_engine({wire.address(), peer.address, wire.port(), peer.udp_port}),
         .incoming = wire::icrc_engine({peer.address, wire.address(), peer.udp_port, wire.port()}),
         .incoming_port = peer.udp_port,

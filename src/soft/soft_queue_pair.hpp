@@ -59,6 +59,7 @@ class soft_queue_pair final : public device_queue_pair,
 
     // For device_core.
     transport::queue_pair& transport() noexcept { return *transport_; }
+    const transport::queue_pair& transport() const noexcept { return *transport_; }
     soft_completion_queue& completions() noexcept { return completions_; }
     wire::service service() const noexcept {
         return type_ == queue_pair_type::uc ? wire::service::uc : wire::service::rc;
@@ -76,6 +77,11 @@ class soft_queue_pair final : public device_queue_pair,
     }
     bool connected() const noexcept { return path_.has_value(); }
     const peer_path& path() const noexcept { return *path_; }
+    /// The link cannot carry them.
+    void end_trains() noexcept {
+        transport_->end_trains();
+        if (path_) path_->to.trains = false;
+    }
     bool is_from_peer(const received_datagram& d) const noexcept { return d.source == path_->to.address; }
     bool icrc_fits(const received_datagram& d);
     /// True once, when the queue pair has gone to the error state without to_error().

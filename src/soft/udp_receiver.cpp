@@ -15,8 +15,8 @@ namespace {
 constexpr int UDP_GRO = 104;
 #endif
 
-/// Single receives in a row that found something, after which recvmmsg() (+0.2 us per call) pays.
-constexpr unsigned streak_of_burst = 4;
+/// So often the other mode must have been the better one.
+constexpr unsigned streak_of_change = 4;
 constexpr std::size_t large_datagram = 512;
 constexpr int attempts = 8;
 
@@ -50,9 +50,7 @@ udp_receiver::udp_receiver(int fd)
 std::size_t udp_receiver::receive(std::span<received_datagram> out) noexcept {
     if (out.empty()) return 0;
     if (current_ < fetched_count_) return give_out(out);
-    const bool was_burst = burst_;
-    const std::size_t n = was_burst ? receive_burst(out) : receive_single(out);
-    if (was_burst) learn(n <= 1);
+    const std::size_t n = burst_ ? receive_burst(out) : receive_single(out);
     if (n != 0) calls.add();
     return n;
 }
@@ -98,7 +96,7 @@ std::size_t udp_receiver::receive_single(std::span<received_datagram> out) noexc
     }
     fetched_count_ = receive_one();
     current_ = offset_ = 0;
-    learn(fetched_count_ == 1);
+    learn_single(fetched_count_ == 1);
     const bool more = fetched_count_ == 1 && fetched_[0].length >= large_datagram;
     if (more && out.size() > 1 && !joins_ && !may_hold_train_) fetch(1, out.size());
     return give_out(out);
@@ -109,9 +107,14 @@ std::size_t udp_receiver::receive_single(std::span<received_datagram> out) noexc
 std::size_t udp_receiver::receive_burst(std::span<received_datagram> out) noexcept {
     fetched_count_ = 0;
     current_ = offset_ = 0;
-    fetch(0, 1);
-    if (fetched_count_ == 1 && fetched_[0].segment == 0) fetch(1, out.size());
-    return give_out(out);
+    const bool expected = expects_train_;
+    fetch(0, expected ? 1 : out.size());
+    expects_train_ = fetched_count_ != 0 && fetched_[fetched_count_ - 1].segment != 0;
+    const bool other = expected && fetched_count_ == 1 && !expects_train_;
+    if (other && fetched_[0].length >= large_datagram) fetch(1, out.size());
+    const std::size_t n = give_out(out);
+    learn_burst(n);
+    return n;
 }
 
 /// Fills the places [first, most) as far as there are messages.
@@ -157,16 +160,27 @@ std::size_t udp_receiver::give_out(std::span<received_datagram> out) noexcept {
     return n;
 }
 
-/// Four sweeps in a row that the other mode would have served better change the mode.
-void udp_receiver::learn(bool other_mode_fits) noexcept {
-    streak_ = other_mode_fits ? streak_ + 1 : 0;
-    if (streak_ >= streak_of_burst) set_burst(!burst_);
+/// A datagram right behind another one argues for bursts, one between two empty looks against them.
+void udp_receiver::learn_single(bool found) noexcept {
+    if (!found) {
+        if (run_ == 1) streak_ = 0;
+        run_ = 0;
+    } else if (++run_ > 1 && ++streak_ >= streak_of_change) {
+        set_burst(true);
+    }
+}
+
+void udp_receiver::learn_burst(std::size_t found) noexcept {
+    if (found == 0) return;
+    streak_ = found == 1 ? streak_ + 1 : 0;
+    if (streak_ >= streak_of_change) set_burst(false);
 }
 
 /// Where the kernel knows nothing of UDP_GRO it takes trains apart itself.
 void udp_receiver::set_burst(bool on) noexcept {
     burst_ = on;
-    streak_ = 0;
+    streak_ = run_ = 0;
+    expects_train_ = false;
     const int value = on ? 1 : 0;
     const bool done = setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &value, sizeof value) == 0;
     may_hold_train_ = !on && joins_;

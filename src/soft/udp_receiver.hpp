@@ -48,7 +48,8 @@ class udp_receiver {
     void fetch(std::size_t first, std::size_t most) noexcept;
     std::size_t give_out(std::span<received_datagram> out) noexcept;
     bool train_is_next() noexcept;
-    void learn(bool other_mode_fits) noexcept;
+    void learn_single(bool found) noexcept;
+    void learn_burst(std::size_t found) noexcept;
     void set_burst(bool on) noexcept;
 
     int fd_;
@@ -69,7 +70,9 @@ class udp_receiver {
     /// A train that was joined before UDP_GRO was switched off may still wait; read without it, nobody would
     /// know where its datagrams end.
     bool may_hold_train_ = false;
-    unsigned streak_ = 0; ///< Receives in a row that argue for the other mode.
+    bool expects_train_ = false; ///< The last message was one.
+    unsigned run_ = 0;           ///< Single receives in a row that found something.
+    unsigned streak_ = 0;        ///< How often the other mode would have been better.
 };
 
 } // namespace rocio::soft

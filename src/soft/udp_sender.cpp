@@ -50,6 +50,19 @@ std::size_t single_at_front(std::span<const outgoing_datagram> datagrams, std::s
     return n;
 }
 
+std::span<const std::byte> gather(std::span<const outgoing_datagram> datagrams,
+                                  std::span<std::byte> into) noexcept {
+    auto end = into.begin();
+    for (const auto& d : datagrams)
+        for (const auto part : {d.header, d.payload, d.trailer})
+            end = std::copy(part.begin(), part.end(), end);
+    return {into.begin(), end};
+}
+
+bool all_take_checksums(std::span<const outgoing_datagram> datagrams) noexcept {
+    return std::all_of(datagrams.begin(), datagrams.end(), [](const auto& d) { return d.to->trains; });
+}
+
 template <class T>
 void add_control(msghdr& m, int level, int type, T value) noexcept {
     auto* const c = reinterpret_cast<cmsghdr*>(static_cast<std::byte*>(m.msg_control) + m.msg_controllen);
@@ -95,11 +108,9 @@ int udp_sender::send_some(std::span<const outgoing_datagram> datagrams) noexcept
     calls.add();
     const std::size_t train = train_at_front(datagrams);
     if (train > 1) return send_train(datagrams.first(train));
-    // The UDP checksum of RoCEv2 is zero (annex A17.3.2); segmenting needs one, and whoever agreed to trains
-    // does not mind.
-    if (checksums_) set_checksums(false);
     const outgoing_datagram& first = datagrams.front();
     const std::size_t n = single_at_front(datagrams, batch_size);
+    if (checksums_ && !all_take_checksums(datagrams.first(n))) set_checksums(false);
     if (n == 1 && is_plain(*first.to) && first.size() <= gather_limit) return send_gathered(first);
     for (std::size_t i = 0; i < n; ++i) describe(i, datagrams[i], 3 * i);
     if (n == 1) return ::sendmsg(fd_, &out_[0].msg_hdr, 0) < 0 ? -1 : 1;
@@ -108,18 +119,22 @@ int udp_sender::send_some(std::span<const outgoing_datagram> datagrams) noexcept
 
 int udp_sender::send_gathered(const outgoing_datagram& d) noexcept {
     std::array<std::byte, gather_limit> bytes;
-    std::byte* end = bytes.data();
-    for (const auto part : {d.header, d.payload, d.trailer}) end = std::copy(part.begin(), part.end(), end);
+    const auto all = gather({&d, 1}, bytes);
     const socket_address to = to_socket_address(d.to->address, d.to->port, scope_);
-    const auto size = static_cast<std::size_t>(end - bytes.data());
-    return ::sendto(fd_, bytes.data(), size, 0, &to.generic, size_of(to)) < 0 ? -1 : 1;
+    return ::sendto(fd_, all.data(), all.size(), 0, &to.generic, size_of(to)) < 0 ? -1 : 1;
 }
 
 int udp_sender::send_train(std::span<const outgoing_datagram> train) noexcept {
     if (!checksums_ && !set_checksums(true)) return -1;
     describe(0, train.front(), 0);
     msghdr& m = out_[0].msg_hdr;
-    for (const auto& d : train.subspan(1)) m.msg_iovlen += add_pieces(d, m.msg_iovlen);
+    std::array<std::byte, gather_limit> bytes;
+    if (train.size() * train.front().size() <= gather_limit) {
+        pieces_[0] = piece(gather(train, bytes));
+        m.msg_iovlen = 1;
+    } else {
+        for (const auto& d : train.subspan(1)) m.msg_iovlen += add_pieces(d, m.msg_iovlen);
+    }
     if (m.msg_control == nullptr) {
         m.msg_control = controls_[0].space.data();
         m.msg_controllen = 0;

@@ -83,6 +83,7 @@ bool requester::joins_train(const cursor& c) const noexcept {
 
 bool requester::admits(const cursor& c) const noexcept {
     const send_entry& e = queue_[c.entry];
+    if (!e.is_read() && c.flight.packets == 0) return true; // as psn_window::admits(), without the cost
     if (has_trains() && !e.is_read()) {
         const std::uint32_t bytes = cutter_.datagram_bytes(e, c.packet);
         if (joins_train(c)) return window_.admits(c.flight, window_.train_cost_of(bytes));
@@ -145,9 +146,12 @@ requester::cursor requester::step(const cursor& c) const noexcept {
     return after;
 }
 
+bool requester::may_send(time_point now) const noexcept {
+    return next_.entry != queue_.end_index() && refused_ != refusal::later && !rnr_.blocks(now);
+}
+
 bool requester::wants_to_send(time_point now) const noexcept {
-    if (next_.entry == queue_.end_index() || refused_ == refusal::later || rnr_.blocks(now)) return false;
-    return admits(next_);
+    return may_send(now) && admits(next_);
 }
 
 /// Asking on the last packet of a burst and every quarter of the window keeps acknowledgements few and the
@@ -177,7 +181,7 @@ std::uint32_t requester::kept_cost(packet_number from, packet_number to) const n
 
 std::size_t requester::fill(std::span<packet_out> out, time_point now) noexcept {
     planned_ = 0;
-    if (!wants_to_send(now)) return 0;
+    if (!may_send(now)) return 0;
     may_read_entry_ = 0;
     cursor c = next_;
     bool ready = sendable(c);

@@ -83,6 +83,7 @@ class requester {
     std::uint32_t kept_cost(packet_number from, packet_number to) const noexcept;
     void leave_flight(const send_entry& e, std::uint32_t from, std::uint32_t to) noexcept;
     void leave_flight_before(packet_number end) noexcept;
+    bool may_send(time_point now) const noexcept;
     bool sendable(const cursor& c) noexcept;
     bool may_read(const cursor& c) noexcept;
     cursor step(const cursor& c) const noexcept;

@@ -26,6 +26,8 @@ struct destination {
     std::uint16_t port = 4791;
     std::uint8_t hop_limit = 64;
     std::uint8_t traffic_class = 0;
+    /// Takes trains, and therefore datagrams with a UDP checksum, which RoCEv2 leaves zero (annex A17.3.2).
+    bool trains = false;
 };
 
 /// One datagram to send: `header`, `payload` and `trailer` (pad and ICRC) in this order. All views, and `to`,
