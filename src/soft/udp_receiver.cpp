@@ -58,19 +58,18 @@ std::size_t udp_receiver::receive(std::span<received_datagram> out) noexcept {
 /// ICMP and device errors surface as errors of the next receive; the socket works on (bugs of other
 /// receivers: the loop ends at ECONNREFUSED).
 bool udp_receiver::is_passed_over(int error) noexcept {
-    if (is_empty(error)) {
-        may_hold_train_ = false;
-        return false;
-    }
+    if (is_empty(error)) return false;
     socket_errors.add();
     return true;
 }
 
-bool udp_receiver::train_is_next() noexcept {
+/// What was joined before UDP_GRO was switched off looks like one datagram. So the change takes place only
+/// when nothing waits: what comes later is not joined.
+bool udp_receiver::may_be_train() noexcept {
     if (!may_hold_train_) return false;
-    const ssize_t n = ::recv(fd_, nullptr, 0, MSG_PEEK | MSG_TRUNC);
-    if (n < 0 && is_empty(errno)) may_hold_train_ = false;
-    return n > static_cast<ssize_t>(longest_packet);
+    const ssize_t n = ::recv(fd_, nullptr, 0, MSG_PEEK);
+    may_hold_train_ = n >= 0 || !is_empty(errno);
+    return may_hold_train_;
 }
 
 std::size_t udp_receiver::receive_one() noexcept {
@@ -90,15 +89,15 @@ std::size_t udp_receiver::receive_one() noexcept {
 /// too: the kernel gives a socket's memory back only when its queue was read to the end (or by quarters of
 /// SO_RCVBUF), so acknowledging before that would let a peer with a full window overrun the buffer.
 std::size_t udp_receiver::receive_single(std::span<received_datagram> out) noexcept {
-    if (train_is_next()) {
+    if (may_be_train()) {
         set_burst(true);
         return receive_burst(out);
     }
     fetched_count_ = receive_one();
     current_ = offset_ = 0;
-    learn_single(fetched_count_ == 1);
     const bool more = fetched_count_ == 1 && fetched_[0].length >= large_datagram;
-    if (more && out.size() > 1 && !joins_ && !may_hold_train_) fetch(1, out.size());
+    if (more && out.size() > 1) fetch(1, out.size());
+    learn_single();
     return give_out(out);
 }
 
@@ -112,9 +111,8 @@ std::size_t udp_receiver::receive_burst(std::span<received_datagram> out) noexce
     expects_train_ = fetched_count_ != 0 && fetched_[fetched_count_ - 1].segment != 0;
     const bool other = expected && fetched_count_ == 1 && !expects_train_;
     if (other && fetched_[0].length >= large_datagram) fetch(1, out.size());
-    const std::size_t n = give_out(out);
-    learn_burst(n);
-    return n;
+    learn_burst();
+    return give_out(out);
 }
 
 /// Fills the places [first, most) as far as there are messages.
@@ -161,18 +159,20 @@ std::size_t udp_receiver::give_out(std::span<received_datagram> out) noexcept {
 }
 
 /// A datagram right behind another one argues for bursts, one between two empty looks against them.
-void udp_receiver::learn_single(bool found) noexcept {
-    if (!found) {
+void udp_receiver::learn_single() noexcept {
+    if (fetched_count_ == 0) {
         if (run_ == 1) streak_ = 0;
         run_ = 0;
-    } else if (++run_ > 1 && ++streak_ >= streak_of_change) {
-        set_burst(true);
+        return;
     }
+    run_ += static_cast<unsigned>(fetched_count_);
+    if (run_ > 1 && ++streak_ >= streak_of_change) set_burst(true);
 }
 
-void udp_receiver::learn_burst(std::size_t found) noexcept {
-    if (found == 0) return;
-    streak_ = found == 1 ? streak_ + 1 : 0;
+void udp_receiver::learn_burst() noexcept {
+    if (fetched_count_ == 0) return;
+    const bool lone = fetched_count_ == 1 && fetched_[0].segment == 0;
+    streak_ = lone ? streak_ + 1 : 0;
     if (streak_ >= streak_of_change) set_burst(false);
 }
 

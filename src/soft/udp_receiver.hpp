@@ -47,9 +47,9 @@ class udp_receiver {
     std::size_t receive_burst(std::span<received_datagram> out) noexcept;
     void fetch(std::size_t first, std::size_t most) noexcept;
     std::size_t give_out(std::span<received_datagram> out) noexcept;
-    bool train_is_next() noexcept;
-    void learn_single(bool found) noexcept;
-    void learn_burst(std::size_t found) noexcept;
+    bool may_be_train() noexcept;
+    void learn_single() noexcept;
+    void learn_burst() noexcept;
     void set_burst(bool on) noexcept;
 
     int fd_;
@@ -67,11 +67,10 @@ class udp_receiver {
     std::size_t offset_ = 0;  ///< from this byte on.
     bool burst_ = false;
     bool joins_ = false; ///< UDP_GRO is on.
-    /// A train that was joined before UDP_GRO was switched off may still wait; read without it, nobody would
-    /// know where its datagrams end.
+    /// A train that was joined before UDP_GRO was switched off may still wait.
     bool may_hold_train_ = false;
     bool expects_train_ = false; ///< The last message was one.
-    unsigned run_ = 0;           ///< Single receives in a row that found something.
+    unsigned run_ = 0;           ///< Datagrams since a look that found nothing.
     unsigned streak_ = 0;        ///< How often the other mode would have been better.
 };
 

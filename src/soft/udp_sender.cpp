@@ -27,6 +27,11 @@ bool is_full(int error) noexcept {
     return error == EAGAIN || error == EWOULDBLOCK || error == ENOBUFS;
 }
 
+/// The interface, the kernel or a tunnel cannot segment; each datagram by itself it may well carry.
+bool cannot_segment(int error) noexcept {
+    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
+}
+
 /// What the socket sends without being told per datagram.
 bool is_plain(const destination& to) noexcept {
     return to.hop_limit == destination{}.hop_limit && to.traffic_class == 0;
@@ -83,21 +88,19 @@ std::size_t udp_sender::send(std::span<const outgoing_datagram> datagrams) noexc
     std::size_t taken = 0;
     while (taken < datagrams.size()) {
         const auto rest = datagrams.subspan(taken);
-        const bool is_train = train_at_front(rest) > 1;
+        const std::size_t train = train_at_front(rest);
         const int n = send_some(rest);
         if (n > 0) {
             taken += static_cast<std::size_t>(n);
         } else if (is_full(errno)) {
             would_block.add();
             break;
-        } else if (is_train) {
-            // The interface, the kernel or a tunnel cannot segment; each datagram by itself it may well
-            // carry.
+        } else if (train > 1 && cannot_segment(errno)) {
             longest_train_ = 1;
             break;
         } else {
-            errors.add(); // no route, too long, refused by a firewall: lost like on a wire
-            ++taken;
+            errors.add(train); // no route, too long, refused by a firewall: lost like on a wire
+            taken += train;
         }
     }
     return taken;

@@ -41,6 +41,21 @@ class link_probe {
         return link_->send(datagrams, now);
     }
 
+    /// `count` datagrams of `size` letters, and a last one of `last`, in one train: "aaa…", "bbb…", ….
+    std::size_t send_train(const soft::destination& to, std::size_t count, std::size_t size,
+                           std::size_t last) {
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < count; ++i) texts.push_back(letters(i, i + 1 < count ? size : last));
+        std::vector<soft::outgoing_datagram> datagrams;
+        for (std::size_t i = 0; i < count; ++i)
+            datagrams.push_back(
+                {&to, std::as_bytes(std::span(texts[i])), {}, {}, static_cast<std::uint8_t>(i)});
+        return link_->send(datagrams, {});
+    }
+    static std::string letters(std::size_t i, std::size_t size) {
+        return std::string(size, static_cast<char>('a' + i));
+    }
+
     /// The next datagram as text; "" when there is none.
     std::string receive(soft::time_point now = {}) {
         soft::received_datagram d;

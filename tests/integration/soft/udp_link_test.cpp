@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,16 @@ std::unique_ptr<link> open_link(const char* address, std::uint16_t port = 4791, 
 
 destination to(const char* address, std::uint16_t port = 4791) {
     return {*gid::parse(address), port};
+}
+
+/// Everything that waits, fetched by batches as a device does it.
+std::vector<std::string> read_all(link& l) {
+    std::vector<std::string> all;
+    std::array<received_datagram, 16> batch;
+    for (std::size_t n; (n = l.receive(batch, {})) != 0;)
+        for (std::size_t i = 0; i < n; ++i)
+            all.emplace_back(reinterpret_cast<const char*>(batch[i].bytes.data()), batch[i].bytes.size());
+    return all;
 }
 
 /// Loopback delivers within the send, so what was sent is there.
@@ -184,6 +195,104 @@ TEST(UdpLink, ReadsBatchesWhileTheyComeAndSinglesAfterwards) {
     rounds(8, 1); // learns again
     for (int i = 0; i < 8; ++i) EXPECT_EQ(b.link().receive(batch, {}), 0U);
     EXPECT_EQ(rounds(1, 3), 3U) << "short datagrams singly";
+}
+
+TEST(UdpLink, CarriesTrainsAsTheDatagramsTheyAreMadeOf) {
+    link_probe a(open_link("127.30.1.22")), b(open_link("127.30.1.23"));
+    destination there = to("127.30.1.23");
+    there.trains = true;
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_EQ(a.send_train(there, 15, 4'116, 100), 15U);
+        ASSERT_EQ(a.send(there, {"between"}), 1U);
+        ASSERT_EQ(a.send_train(there, 2, 80, 20), 2U);
+        std::vector<std::string> expected;
+        for (std::size_t i = 0; i < 15; ++i) expected.push_back(link_probe::letters(i, i < 14 ? 4'116 : 100));
+        expected.insert(expected.end(), {"between", link_probe::letters(0, 80), link_probe::letters(1, 20)});
+        ASSERT_EQ(read_all(b.link()), expected) << "round " << round;
+    }
+    EXPECT_EQ(a.counter("send_trains"), 40U);
+    EXPECT_GE(b.counter("receive_trains"), 20U) << "joined as soon as they come often";
+    EXPECT_EQ(a.link().longest_train(), longest_segment_train);
+}
+
+TEST(UdpLink, ATrainEndsABatch) {
+    link_probe a(open_link("127.30.1.24")), b(open_link("127.30.1.25"));
+    const destination there = to("127.30.1.25");
+    std::array<received_datagram, 16> batch;
+    const auto send_three = [&] {
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(a.send_train(there, 5, 4'116, 4'116), 5U);
+    };
+    const auto sizes = [&] {
+        std::vector<std::size_t> all;
+        for (std::size_t n; (n = b.link().receive(batch, {})) != 0;) all.push_back(n);
+        return all;
+    };
+    for (int i = 0; i < 4; ++i) {
+        send_three();
+        sizes(); // learns
+    }
+    send_three();
+    EXPECT_THAT(sizes(), ElementsAre(5, 5, 5));
+}
+
+/// Trains that wait while the receiver changes over to single datagrams would lose their bounds.
+TEST(UdpLink, LosesNothingOfTrainsHoweverTheyMixWithSingleDatagrams) {
+    link_probe a(open_link("127.30.1.26")), b(open_link("127.30.1.27"));
+    destination there = to("127.30.1.27");
+    there.trains = true;
+    std::minstd_rand dice(7);
+    for (int round = 0; round < 3'000; ++round) {
+        std::vector<std::string> expected;
+        const auto sends = 1 + dice() % 3;
+        for (unsigned i = 0; i < sends; ++i) {
+            if (dice() % 4 != 0) {
+                ASSERT_EQ(a.send(there, {"single"}), 1U);
+                expected.emplace_back("single");
+                continue;
+            }
+            const std::size_t count = 2 + dice() % 4, last = 1 + dice() % 1'000;
+            ASSERT_EQ(a.send_train(there, count, 1'000, last), count);
+            for (std::size_t k = 0; k < count; ++k)
+                expected.push_back(link_probe::letters(k, k + 1 < count ? 1'000 : last));
+        }
+        // By one now and then, as a busy application does, so that some of it waits longer.
+        std::vector<std::string> got;
+        for (unsigned i = dice() % 4; i != 0 && got.size() < expected.size(); --i) got.push_back(b.receive());
+        while (got.size() < expected.size()) {
+            auto more = read_all(b.link());
+            ASSERT_FALSE(more.empty()) << "round " << round;
+            got.insert(got.end(), more.begin(), more.end());
+        }
+        ASSERT_EQ(got, expected) << "round " << round;
+        if (dice() % 3 == 0) {
+            ASSERT_EQ(b.receive(), "");
+        }
+    }
+}
+
+TEST(UdpLink, SendsNoUdpChecksumToWhoDidNotAgreeToTrains) {
+    link_probe a(open_link("127.30.1.28")), b(open_link("127.30.1.29")), c(open_link("127.30.1.30"));
+    destination there = to("127.30.1.29");
+    there.trains = true;
+    ASSERT_EQ(a.send_train(there, 2, 100, 100), 2U);
+    ASSERT_EQ(a.send(there, {"with"}), 1U);
+    const auto checksums_off = [&] {
+        int value = -1;
+        socklen_t size = sizeof value;
+        EXPECT_EQ(::getsockopt(a.link().fd(), SOL_SOCKET, SO_NO_CHECK, &value, &size), 0);
+        return value;
+    };
+    EXPECT_EQ(checksums_off(), 0);
+    ASSERT_EQ(a.send(to("127.30.1.30"), {"without"}), 1U);
+    EXPECT_EQ(checksums_off(), 1);
+    EXPECT_EQ(c.receive(), "without");
+}
+
+TEST(UdpLink, CountsATrainToNowhereAsLostAndGoesOnSendingTrains) {
+    link_probe a(open_link("127.30.1.31"));
+    EXPECT_EQ(a.send_train(to("255.255.255.255"), 3, 100, 100), 3U);
+    EXPECT_EQ(a.counter("send_errors"), 3U);
+    EXPECT_EQ(a.link().longest_train(), longest_segment_train);
 }
 
 TEST(UdpLink, IsReadableWhenSomethingWaits) {

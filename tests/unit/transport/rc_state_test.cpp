@@ -62,6 +62,12 @@ TEST(rc_state, refuses_paths_outside_their_ranges) {
     EXPECT_TRUE(refused([](auto& p) { p.rnr_retry = 8; }));
     EXPECT_TRUE(refused([](auto& p) { p.window.max_packets = 0; }));
     EXPECT_TRUE(refused([](auto& p) { p.window.max_packets = (1U << 22) + 1; }));
+    EXPECT_TRUE(refused([](auto& p) { p.window.longest_train = 0; }));
+    EXPECT_TRUE(refused([](auto& p) { p.window.longest_train = 65; }));
+    EXPECT_TRUE(refused([](auto& p) {
+        p.window.longest_train = 2;
+        p.window.max_packets = 129;
+    }));
     EXPECT_TRUE(refused([](auto& p) { p.window.capacity = 1; })) << "capacity without a cost";
     e->rts();
 }
