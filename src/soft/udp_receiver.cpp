@@ -44,6 +44,7 @@ udp_receiver::udp_receiver(int fd)
         headers_[i].msg_hdr.msg_name = &from_[i];
         headers_[i].msg_hdr.msg_iov = &pieces_[i];
         headers_[i].msg_hdr.msg_iovlen = 1;
+        prepare(i);
     }
 }
 
@@ -119,12 +120,6 @@ std::size_t udp_receiver::receive_burst(std::span<received_datagram> out) noexce
 void udp_receiver::fetch(std::size_t first, std::size_t most) noexcept {
     const std::size_t room = std::min(most, messages) - std::min(most, first);
     if (room == 0) return;
-    for (std::size_t i = first; i < first + room; ++i) {
-        msghdr& m = headers_[i].msg_hdr;
-        m.msg_namelen = sizeof from_[0];
-        m.msg_control = joins_ ? controls_[i].space.data() : nullptr;
-        m.msg_controllen = joins_ ? controls_[i].space.size() : 0;
-    }
     int n = -1;
     for (int attempt = 0; attempt < attempts && n < 0; ++attempt) {
         n = ::recvmmsg(fd_, headers_.data() + first, static_cast<unsigned>(room), 0, nullptr);
@@ -136,7 +131,16 @@ void udp_receiver::fetch(std::size_t first, std::size_t most) noexcept {
         fetched_[i] = {length, segment < length ? segment : 0};
         trains.add(fetched_[i].segment != 0);
         ++fetched_count_;
+        prepare(i);
     }
+}
+
+/// The kernel writes into a header how much of it it used; most calls use few of them or none.
+void udp_receiver::prepare(std::size_t i) noexcept {
+    msghdr& m = headers_[i].msg_hdr;
+    m.msg_namelen = sizeof from_[i];
+    m.msg_control = joins_ ? controls_[i].space.data() : nullptr;
+    m.msg_controllen = joins_ ? controls_[i].space.size() : 0;
 }
 
 std::size_t udp_receiver::give_out(std::span<received_datagram> out) noexcept {
@@ -185,6 +189,7 @@ void udp_receiver::set_burst(bool on) noexcept {
     const bool done = setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &value, sizeof value) == 0;
     may_hold_train_ = !on && joins_;
     joins_ = on && done;
+    for (std::size_t i = 0; i < messages; ++i) prepare(i);
 }
 
 } // namespace rocio::soft

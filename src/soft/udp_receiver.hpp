@@ -46,6 +46,7 @@ class udp_receiver {
     std::size_t receive_one() noexcept;
     std::size_t receive_burst(std::span<received_datagram> out) noexcept;
     void fetch(std::size_t first, std::size_t most) noexcept;
+    void prepare(std::size_t i) noexcept;
     std::size_t give_out(std::span<received_datagram> out) noexcept;
     bool may_be_train() noexcept;
     void learn_single() noexcept;
