@@ -108,7 +108,7 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
     note_gap(now);
     for (std::uint32_t sweeps = 0; sweeps < sweeps_per_turn; ++sweeps) {
         bool did = sweep(now);
-        if (!did && p.policy.budget.count() > 0) did = poll_again(now);
+        if (!did && p.policy.budget.count() > 0) did = poll_again();
         // A handler that starts the next operation on something that is there already makes it ready at once:
         // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
         // per sweep.
@@ -156,8 +156,9 @@ bool completion_engine::sweep(time_point now) {
 
 /// An empty sweep of a spinning engine looks a few times more before it does its accounts: what comes is
 /// found sooner. A device in software makes a system call each time, so that fewer looks do.
-bool completion_engine::poll_again(time_point now) {
+bool completion_engine::poll_again() {
     auto& p = *parts_;
+    const auto now = hot_.last_sweep;
     int looks = polls_per_empty_sweep;
     for (int i = 0; i < looks; ++i) {
         bool found = false;

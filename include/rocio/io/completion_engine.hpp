@@ -159,7 +159,7 @@ class completion_engine final : public asio::execution_context::service {
     std::chrono::nanoseconds turn_length(time_point now) noexcept;
     turn_outcome turn_loop(lock_type& lock, time_point& now);
     bool sweep(time_point now);
-    bool poll_again(time_point now);
+    bool poll_again();
     std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
     void route(const work_completion& completion) noexcept;
