@@ -32,8 +32,8 @@ bool is_loopback(const gid& address) noexcept {
 }
 
 /// What the peer's socket holds. A peer that promises IP id 0 is a rocio, which has at least the system's
-/// default, as whatever is on loopback; of another one nothing is known but that NICs and rxe keep 128
-/// packets.
+/// default. So has whatever is on loopback; but who tells nothing may listen to a second sender as well. Of
+/// another one nothing is known but that NICs and rxe keep 128 packets.
 /// The longest train, at most `most`, of which three fill what the peer's socket holds.
 std::uint32_t train_for(const transport::flow_window& window, mtu path_mtu, std::uint32_t most) noexcept {
     if (window.capacity == 0) return most;
@@ -46,11 +46,13 @@ std::uint32_t train_for(const transport::flow_window& window, mtu path_mtu, std:
 
 transport::flow_window window_towards(const peer_parameters& peer) {
     const auto& told = peer.capabilities;
-    const bool has_default = told.exact_icrc || is_loopback(peer.address);
     transport::flow_window window;
-    window.capacity = told.receive_buffer != 0 ? told.receive_buffer
-                      : has_default            ? default_receive_buffer
-                                               : 0;
+    if (told.receive_buffer != 0)
+        window.capacity = told.receive_buffer;
+    else if (told.exact_icrc)
+        window.capacity = default_receive_buffer;
+    else if (is_loopback(peer.address))
+        window.capacity = default_receive_buffer / 2;
     window.cost = socket_cost;
     window.train_cost = train_cost;
     return window;

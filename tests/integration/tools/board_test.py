@@ -566,7 +566,7 @@ class Soak(BoardsCommands, HsbCommands, unittest.TestCase):
             self.finish(board)
         print(f"one board alone: {alone:.0f} frames/s", file=sys.stderr)
         # Two senders and the receiver share two cores: at half each, all of both is used up.
-        self.stall_and_kill_one(int(alone * (0.4 if COUNT > 10 else 0.2)))
+        self.stall_and_kill_one(int(alone * (0.35 if COUNT > 10 else 0.2)))
 
     def test_a_board_is_picked_up_again_each_time(self):
         self.come_back(max(2, COUNT // 2))
