@@ -30,7 +30,8 @@ namespace rocio::soft {
 class device_core {
   public:
     static constexpr std::size_t receive_batch = 16;
-    /// Of a batch this small the packets behind a finished message wait until the application has answered it.
+    /// Of a batch this small the packets behind a finished message wait until the application has answered
+    /// it.
     static constexpr std::size_t small_batch = 4;
     static constexpr std::size_t receive_limit = 64; ///< Datagrams of one progress().
     static constexpr std::size_t send_limit = 64;
