@@ -41,7 +41,7 @@ void cancel_ring_operation::operator()(boost::asio::cancellation_type type) cons
 ring_core::ring_core(completion_engine& engine, const ring_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size)),
+      memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size, config_.memory)),
       receive_requests_(config_.slots),
       send_requests_(config_.slots),
       rx_(config_.slots),
@@ -51,6 +51,8 @@ ring_core::ring_core(completion_engine& engine, const ring_config& config)
     for (auto* list : {&to_post_, &held_}) list->reserve(2 * std::size_t{config_.slots});
     receive_chain_.reserve(config_.slots);
     send_chain_.reserve(config_.slots);
+    for (const auto& text : memory_->memory().warnings)
+        engine.log(log_level::warning, "ring", config_.name + ": " + text);
     auto held = engine.lock();
     engine.add_sweeper(*this);
     memory_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); });
@@ -360,6 +362,7 @@ ring_snapshot ring_core::snapshot() const {
     s.device_counters = core_.counters();
     s.bytes_sent = bytes_sent_;
     held.unlock();
+    s.memory = memory_->memory();
     s.held = held_times_.summary();
     return s;
 }

@@ -34,8 +34,10 @@ receive_server_config checked(const receive_server_config& config) {
 receive_core::receive_core(completion_engine& engine, const receive_server_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload)),
+      pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload, config_.memory)),
       lent_since_(config_.rx_queue_depth) {
+    for (const auto& text : pool_->memory().warnings)
+        engine.log(log_level::warning, "stream", config_.name + ": " + text);
     auto held = engine.lock();
     if (auto e = open()) {
         region_.reset();

@@ -163,6 +163,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.has_counters = counters.has_value();
     s.counters = counters.value_or(device_queue_pair_counters{});
     held.unlock();
+    s.memory = pool_->memory();
     s.oldest_lease = oldest_lease();
     return s;
 }

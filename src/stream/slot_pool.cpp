@@ -1,24 +1,13 @@
 #include <rocio/stream/detail/slot_pool.hpp>
 
-#include <new>
-
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace rocio::detail {
 
-slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size)
-    : depth_(depth), slot_size_(slot_size), links_(std::make_unique<link[]>(depth)) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    mapped_ = (std::size_t{depth} * slot_size + page - 1) / page * page;
-    void* p = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    slab_ = static_cast<std::byte*>(p);
-}
-
-slot_pool::~slot_pool() {
-    ::munmap(slab_, mapped_);
-}
+slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options)
+    : depth_(depth),
+      slot_size_(slot_size),
+      memory_(std::size_t{depth} * slot_size, options),
+      slab_(memory_.data_or_throw()),
+      links_(std::make_unique<link[]>(depth)) {}
 
 void slot_pool::drop_lease(std::uint32_t index) noexcept {
     auto& place = links_[index];

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace rocio {
 
@@ -64,8 +65,10 @@ class completion_engine final : public asio::execution_context::service {
     /// Takes effect at the next turn; handlers never notice.
     void set_policy(polling_policy policy);
     polling_policy policy() const;
-    /// Where late turns are reported; may be null.
+    /// Where late turns are reported, and what its objects have to say; may be null.
     void set_log_sink(std::shared_ptr<log_sink> sink);
+    /// Writes to it, if there is one. Not *locked*.
+    void log(log_level level, std::string_view room, std::string_view text) const;
     /// Shown in the snapshot; a busy_poll_thread gives its own.
     void set_name(std::string name);
     /// Does not wait for a handler that runs in the turn, however long it takes.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocio/io/detail/mapped_memory.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +18,11 @@ namespace rocio::detail {
 class ring_memory {
   public:
     /// Zeroed, page-aligned. Throws std::bad_alloc.
-    ring_memory(std::uint32_t slots, std::uint32_t slot_size);
-    ~ring_memory();
+    ring_memory(std::uint32_t slots, std::uint32_t slot_size, const memory_options& options = {});
     ring_memory(const ring_memory&) = delete;
     ring_memory& operator=(const ring_memory&) = delete;
 
+    const memory_snapshot& memory() const noexcept { return memory_.got(); }
     std::uint32_t slots() const noexcept { return slots_; }
     std::uint32_t slot_size() const noexcept { return slot_size_; }
     std::span<std::byte> rx() const noexcept { return {rx_, std::size_t{slots_} * slot_size_}; }
@@ -68,12 +70,12 @@ class ring_memory {
 
     std::uint32_t slots_;
     std::uint32_t slot_size_;
-    std::size_t half_ = 0;  ///< Bytes of one direction's slots, in whole pages.
-    std::size_t flags_ = 0; ///< Bytes of one direction's flags, in whole cache lines.
-    std::byte* rx_ = nullptr;
-    std::byte* tx_ = nullptr;
-    std::uint64_t* rx_flags_ = nullptr;
-    std::uint64_t* tx_flags_ = nullptr;
+    std::size_t half_; ///< Bytes of one direction's slots, in whole pages.
+    mapped_memory memory_;
+    std::byte* rx_;
+    std::byte* tx_;
+    std::uint64_t* rx_flags_;
+    std::uint64_t* tx_flags_;
     std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
     std::atomic<bool> armed_{false};
     std::mutex mutex_;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocio/io/detail/mapped_memory.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -25,8 +27,7 @@ struct queued_frame {
 class slot_pool {
   public:
     /// `depth` slots of `slot_size` zeroed bytes, page-aligned, in whole pages. Throws std::bad_alloc.
-    slot_pool(std::uint32_t depth, std::uint32_t slot_size);
-    ~slot_pool();
+    slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options = {});
     slot_pool(const slot_pool&) = delete;
     slot_pool& operator=(const slot_pool&) = delete;
 
@@ -34,6 +35,7 @@ class slot_pool {
     std::span<std::byte> slot(std::uint32_t index) const noexcept {
         return {slab_ + std::size_t{index} * slot_size_, slot_size_};
     }
+    const memory_snapshot& memory() const noexcept { return memory_.got(); }
     std::uint32_t depth() const noexcept { return depth_; }
     std::uint32_t slot_size() const noexcept { return slot_size_; }
 
@@ -84,8 +86,8 @@ class slot_pool {
 
     std::uint32_t depth_;
     std::uint32_t slot_size_;
-    std::size_t mapped_ = 0;
-    std::byte* slab_ = nullptr;
+    mapped_memory memory_;
+    std::byte* slab_;
     std::unique_ptr<link[]> links_;
     std::atomic<std::uint32_t> returned_{none};
     std::atomic<bool> armed_{false};
