@@ -1,10 +1,10 @@
-#include "place_thread.hpp"
-
 #include <rocio/io/busy_poll_thread.hpp>
+#include <rocio/io/thread_placement.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 
 #include <exception>
+#include <future>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -34,7 +34,13 @@ busy_poll_thread::busy_poll_thread(const busy_poll_thread_config& config)
     : impl_(std::make_unique<implementation>(config.policy)) {
     auto& i = *impl_;
     completion_engine::of(i.context).set_name(config.name);
-    i.thread = std::thread([&i] {
+    std::promise<error_info> placed;
+    auto refusal = placed.get_future();
+    i.thread = std::thread([&i, placement = thread_placement{config.cpu, config.realtime_priority},
+                            placed = std::move(placed)]() mutable {
+        const auto e = place_this_thread(placement);
+        placed.set_value(e);
+        if (e) return;
         try {
             i.context.run();
         } catch (...) {
@@ -42,9 +48,8 @@ busy_poll_thread::busy_poll_thread(const busy_poll_thread_config& config)
         }
     });
     ::pthread_setname_np(i.thread.native_handle(), config.name.substr(0, 15).c_str());
-    const auto e = place_thread(i.thread.native_handle(), {config.cpu, config.realtime_priority});
+    const auto e = refusal.get();
     if (!e) return;
-    stop();
     i.thread.join();
     throw_if(e);
 }

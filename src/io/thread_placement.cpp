@@ -1,6 +1,5 @@
-#include "place_thread.hpp"
-
 #include <rocio/io/machine_limits.hpp>
+#include <rocio/io/thread_placement.hpp>
 
 #include <cerrno>
 #include <cstring>
@@ -13,12 +12,13 @@ namespace rocio {
 
 namespace {
 
-error_info pin(pthread_t thread, unsigned cpu) {
+error_info pin(unsigned cpu) {
     cpu_set_t set;
     CPU_ZERO(&set);
     if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-    const int e = cpu < CPU_SETSIZE ? ::pthread_setaffinity_np(thread, sizeof set, &set) : EINVAL;
-    if (e == 0) return {};
+    // 0 stands for the calling thread, not for the process; the next call is alike.
+    if (cpu < CPU_SETSIZE && ::sched_setaffinity(0, sizeof set, &set) == 0) return {};
+    const int e = cpu < CPU_SETSIZE ? errno : EINVAL;
     return {errc::invalid_argument,
             "cannot pin the thread to CPU " + std::to_string(cpu) + ": " + std::strerror(e) +
                 " (this machine has CPUs 0 to " + std::to_string(::sysconf(_SC_NPROCESSORS_CONF) - 1) +
@@ -36,28 +36,23 @@ std::string why_no_priority(int priority, int error) {
            "give the program CAP_SYS_NICE";
 }
 
-error_info prioritise(pthread_t thread, int priority) {
+error_info prioritise(int priority) {
     const auto asked = "cannot give the thread real-time priority " + std::to_string(priority) + ": ";
     if (priority < 1 || priority > 99) return {errc::invalid_argument, asked + "allowed is 1 to 99"};
     sched_param parameters{};
     parameters.sched_priority = priority;
-    const int e = ::pthread_setschedparam(thread, SCHED_FIFO, &parameters);
-    if (e == 0) return {};
-    return {errc::invalid_argument, asked + why_no_priority(priority, e)};
+    if (::sched_setscheduler(0, SCHED_FIFO, &parameters) == 0) return {};
+    return {errc::invalid_argument, asked + why_no_priority(priority, errno)};
 }
 
 } // namespace
 
-error_info place_thread(pthread_t thread, const thread_placement& placement) {
-    if (placement.cpu) {
-        if (auto e = pin(thread, *placement.cpu)) return e;
-    }
-    if (placement.realtime_priority) return prioritise(thread, *placement.realtime_priority);
-    return {};
-}
-
 error_info place_this_thread(const thread_placement& placement) {
-    return place_thread(::pthread_self(), placement);
+    if (placement.cpu) {
+        if (auto e = pin(*placement.cpu)) return e;
+    }
+    if (placement.realtime_priority) return prioritise(*placement.realtime_priority);
+    return {};
 }
 
 } // namespace rocio
