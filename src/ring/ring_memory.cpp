@@ -25,10 +25,10 @@ std::size_t flags_of(std::uint32_t slots) noexcept {
 } // namespace
 
 ring_memory::ring_memory(std::uint32_t slots, std::uint32_t slot_size, const memory_options& options)
-    : slots_(slots),
+    : memory_(2 * (half_of(slots, slot_size) + flags_of(slots)), options),
+      slots_(slots),
       slot_size_(slot_size),
       half_(half_of(slots, slot_size)),
-      memory_(2 * (half_ + flags_of(slots)), options),
       rx_(memory_.data_or_throw()),
       tx_(rx_ + half_),
       rx_flags_(reinterpret_cast<std::uint64_t*>(tx_ + half_)),

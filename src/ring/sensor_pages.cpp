@@ -11,10 +11,10 @@ std::uint32_t page_size_of(std::uint32_t frame_size) noexcept {
 } // namespace
 
 sensor_pages::sensor_pages(std::uint32_t pages, std::uint32_t frame_size, const memory_options& options)
-    : pages_(pages),
+    : mapped_(std::size_t{pages} * page_size_of(frame_size), options),
+      pages_(pages),
       frame_size_(frame_size),
       page_size_(page_size_of(frame_size)),
-      mapped_(std::size_t{pages_} * page_size_, options),
       memory_(mapped_.data_or_throw()),
       states_(std::make_unique<state[]>(pages)) {}
 

@@ -3,9 +3,9 @@
 namespace rocio::detail {
 
 slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options)
-    : depth_(depth),
+    : memory_(std::size_t{depth} * slot_size, options),
+      depth_(depth),
       slot_size_(slot_size),
-      memory_(std::size_t{depth} * slot_size, options),
       slab_(memory_.data_or_throw()),
       links_(std::make_unique<link[]>(depth)) {}
 

@@ -101,7 +101,7 @@ TEST(MappedMemory, locked_counts_as_such_and_is_in_memory_until_it_goes) {
 
 TEST(MappedMemory, that_cannot_be_locked_names_the_limit_and_is_there_all_the_same) {
     const without_capability as_a_user(CAP_IPC_LOCK);
-    for (const rlim_t limit : {0, 65536}) {
+    for (const auto limit : {rlim_t{0}, rlim_t{65536}}) {
         const lower_limit lower(RLIMIT_MEMLOCK, limit);
         const mapped_memory memory(mib, {.lock = true});
         EXPECT_FALSE(memory.got().locked);

@@ -68,10 +68,10 @@ class ring_memory {
         return {base + std::size_t{slot} * slot_size_, slot_size_};
     }
 
+    mapped_memory memory_; // first, so that what is in use all the time lies together
     std::uint32_t slots_;
     std::uint32_t slot_size_;
     std::size_t half_; ///< Bytes of one direction's slots, in whole pages.
-    mapped_memory memory_;
     std::byte* rx_;
     std::byte* tx_;
     std::uint64_t* rx_flags_;

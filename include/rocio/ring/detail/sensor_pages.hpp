@@ -79,8 +79,8 @@ class sensor_pages {
         std::atomic<std::uint32_t> leases{0};
     };
 
+    mapped_memory mapped_; // first, so that what is in use all the time lies together
     std::uint32_t pages_, frame_size_, page_size_;
-    mapped_memory mapped_;
     std::byte* memory_;
     std::unique_ptr<state[]> states_;
     std::atomic<std::uint64_t> arrivals_{0};

@@ -84,9 +84,9 @@ class slot_pool {
         std::atomic<std::uint32_t> leases{0};
     };
 
+    mapped_memory memory_; // first, so that what is in use all the time lies together
     std::uint32_t depth_;
     std::uint32_t slot_size_;
-    mapped_memory memory_;
     std::byte* slab_;
     std::unique_ptr<link[]> links_;
     std::atomic<std::uint32_t> returned_{none};
