@@ -233,7 +233,7 @@ schedule scheduled_as(const thread_placement& placement) {
 TEST(thread_placement_test, asked_for_nothing_changes_nothing) {
     const auto s = scheduled_as({});
     EXPECT_FALSE(s.refusal);
-    EXPECT_EQ(s.policy, SCHED_OTHER);
+    EXPECT_EQ(s.policy, ::sched_getscheduler(0));
 }
 
 TEST(thread_placement_test, a_thread_of_ones_own_gets_cpu_and_priority) {
