@@ -121,7 +121,7 @@ TEST(status_json, keeps_counters_past_what_a_double_holds) {
 }
 
 TEST(status_json, of_memory_tells_what_was_got_and_what_could_not_be_had) {
-    auto stream = some_stream();
+    auto stream = test::some_stream();
     const auto memory = to_json(stream).at("memory");
     EXPECT_EQ(memory, (json::value{{"bytes", 2097152},
                                    {"huge_pages", "thp"},
