@@ -48,8 +48,10 @@ class ring_memory {
     std::uint32_t generation(std::uint32_t slot) const noexcept {
         return generations_[slot].load(std::memory_order_acquire);
     }
+    /// Engine only.
     void count_arrival(std::uint32_t slot) noexcept {
-        generations_[slot].fetch_add(1, std::memory_order_release);
+        const auto before = generations_[slot].load(std::memory_order_relaxed);
+        generations_[slot].store(before + 1, std::memory_order_release);
     }
 
     /// Any thread: a flag was written; wakes an engine that waits in the kernel.
