@@ -376,7 +376,7 @@ class BadInput(unittest.TestCase):
     def test_bench_of_two_processes_says_what_it_lacks(self):
         ours, _ = address_pair()
         here, there = ["--listen", "127.0.0.1:0"], ["--peer", "127.0.0.1:1"]
-        for args, words in ((["send"], ["--device"]), (["send", "--device", ours], ["--listen", "--peer"]),
+        for args, words in ((["send", *here], ["--device"]), (["send", "--device", ours], ["--listen", "--peer"]),
                             (["send", "--device", ours, *here, *there], ["--listen", "--peer"]),
                             (["write", "--device", ours, *here, "--poll", "park"], ["park", "spin"]),
                             (["send", "--device", ours, *here, "--plain", "--poll", "hybrid"], ["--plain", "park"]),
