@@ -9,8 +9,6 @@ namespace rocio::tools {
 
 namespace {
 
-constexpr double mebi = 1 << 20;
-
 template <class Member>
 double median_of(std::span<const bench_figures> rounds, Member member) {
     std::vector<double> values;
@@ -66,29 +64,6 @@ bench_figures middle_of(std::span<const bench_figures> rounds) {
 double ratio_of(measured what, const bench_figures& ours, const bench_figures& other) noexcept {
     return what == measured::latency ? share(ours.latency.median, other.latency.median)
                                      : share(ours.rate, other.rate);
-}
-
-boost::json::object to_json(measured what, std::uint32_t size, const bench_figures& f) {
-    boost::json::object out{{"MsgSize", size}, {"n_iterations", f.messages}};
-    if (what == measured::latency) {
-        out["t_min"] = f.latency.minimum;
-        out["t_max"] = f.latency.maximum;
-        out["t_typical"] = f.latency.median;
-        out["t_avg"] = f.latency.average;
-        out["t_stdev"] = f.latency.deviation;
-        out["percentile_99"] = f.latency.p99;
-        out["percentile_99.9"] = f.latency.p999;
-    } else {
-        out["BW_peak"] = f.peak_rate * size / mebi;
-        out["BW_average"] = f.rate * size / mebi;
-        out["MsgRate"] = f.rate * 1e-6;
-        out["bytes_per_second"] = f.rate * size;
-    }
-    out["cpu_us_per_message"] = f.cpu_us_per_message;
-    out["cores_busy"] = f.cores_busy;
-    out["allocations_per_message"] = f.allocations_per_message;
-    out["lost"] = f.lost;
-    return out;
 }
 
 } // namespace rocio::tools

@@ -4,8 +4,6 @@
 #include "bench/measurement.hpp"
 #include "bench/message_operation.hpp"
 
-#include <boost/json/object.hpp>
-
 #include <cstdint>
 #include <span>
 
@@ -29,10 +27,5 @@ bench_figures middle_of(std::span<const bench_figures> rounds);
 
 /// Ours by the other's, each of a round: of the typical latencies, or of the rates.
 double ratio_of(measured what, const bench_figures& ours, const bench_figures& other) noexcept;
-
-/// With perftest's names: MsgSize, n_iterations and, in microseconds, t_min, t_max, t_typical, t_avg,
-/// t_stdev, percentile_99, percentile_99.9; or BW_peak and BW_average in 2^20 bytes, MsgRate in millions per
-/// second. Then rocio's own: cpu_us_per_message, cores_busy, allocations_per_message, lost.
-boost::json::object to_json(measured what, std::uint32_t size, const bench_figures& f);
 
 } // namespace rocio::tools

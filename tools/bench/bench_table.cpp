@@ -1,7 +1,5 @@
 #include "bench/bench_table.hpp"
 
-#include <boost/json/array.hpp>
-
 #include <iomanip>
 #include <sstream>
 
@@ -51,21 +49,6 @@ std::string table_line(const bench_row& row) {
     for (const auto& b : row.baselines) out << std::setw(8) << b.ratio;
     out << '\n';
     return out.str();
-}
-
-boost::json::object to_json(const bench_row& row) {
-    auto out = to_json(row.what, row.size, row.ours);
-    out["measure"] = name_of(row.what);
-    if (!row.baselines.empty()) out["ratio"] = row.baselines.front().ratio;
-    boost::json::array baselines;
-    for (const auto& b : row.baselines) {
-        auto other = to_json(row.what, row.size, b.figures);
-        other["name"] = b.name;
-        other["ratio"] = b.ratio;
-        baselines.push_back(std::move(other));
-    }
-    out["baselines"] = std::move(baselines);
-    return out;
 }
 
 } // namespace rocio::tools

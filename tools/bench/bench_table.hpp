@@ -11,8 +11,4 @@ namespace rocio::tools {
 std::string table_header(measured what, const bench_row& row);
 std::string table_line(const bench_row& row);
 
-/// The row's object in the report: perftest's names, `ratio` to the first baseline, and `baselines` with
-/// their figures and ratios.
-boost::json::object to_json(const bench_row& row);
-
 } // namespace rocio::tools

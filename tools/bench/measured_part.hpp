@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace rocio::tools {
 
@@ -48,5 +50,25 @@ class measured_part {
     resource_meter meter_{};
     measurement result_{};
 };
+
+/// Calls one after the other, each timed: `call` makes one, and gets how many came before.
+template <class Call>
+measurement time_calls(std::uint64_t warm_up, std::uint64_t count, Call call) {
+    using clock = measured_part::clock;
+    measured_part part(warm_up, count);
+    std::vector<double> latencies;
+    latencies.reserve(count);
+    part.pass(0);
+    for (std::uint64_t n = 0; n < warm_up + count; ++n) {
+        const auto begin = clock::now();
+        call(n);
+        const std::chrono::duration<double, std::micro> took = clock::now() - begin;
+        if (n >= warm_up) latencies.push_back(took.count());
+        part.pass(n + 1);
+    }
+    auto m = part.result();
+    m.latencies = std::move(latencies);
+    return m;
+}
 
 } // namespace rocio::tools

@@ -39,6 +39,7 @@ struct pair_bench_config {
     std::uint32_t queue_pairs = 1; ///< A bandwidth's messages go over all of them in turn.
     std::uint32_t batch = 1;       ///< A bandwidth's sends that are posted together.
     std::uint32_t buffers = 1;     ///< Message n comes from buffer n % buffers, each with bytes of its own.
+    std::uint32_t take = 16;       ///< Frames that the user of a receive_server takes together.
     std::uint32_t immediate_shift = 0; ///< The immediate of message n is n << immediate_shift.
     /// Messages per second of an open loop; 0: the next when the one before is answered.
     double rate = 0;

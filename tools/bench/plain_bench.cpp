@@ -92,23 +92,12 @@ measurement writes_there_and_back(plain_end& end) {
 
 measurement reads_one_by_one(plain_end& end) {
     const auto& config = end.config();
-    measured_part part(config.warm_up(), config.count);
-    std::vector<double> latencies;
-    latencies.reserve(config.count);
-    part.pass(0);
-    for (std::uint64_t n = 1; n <= config.messages(); ++n) {
-        const auto begin = clock::now();
+    return time_calls(config.warm_up(), config.count, [&](std::uint64_t before) {
         end.pair().post(1, 0);
         ibv_wc found;
         end.take(&found, 1);
-        const std::chrono::duration<double, std::micro> took = clock::now() - begin;
-        if (n > config.warm_up()) latencies.push_back(took.count());
-        part.pass(n);
-        tell(config, n);
-    }
-    auto m = part.result();
-    m.latencies = std::move(latencies);
-    return m;
+        tell(config, before + 1);
+    });
 }
 
 /// The dialling side at a fixed rate.

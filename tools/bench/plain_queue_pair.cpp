@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include <arpa/inet.h>
+#include <netinet/in.h>
 
 namespace rocio::tools {
 

@@ -61,11 +61,14 @@ queue_pair_config queue_pair_end::pair_config() const {
 }
 
 void queue_pair_end::meet() {
-    for (auto& pair : pairs_) {
-        meeting_.meet(context_, pair.as_connectable());
-        targets_.push_back(pair.peer().region.buffer());
-    }
+    for (auto& pair : pairs_) meeting_.meet(context_, pair.as_connectable());
     before_ = completion_engine::of(context_).snapshot();
+}
+
+/// The first message may be there, and be answered, before meet() has returned.
+const remote_buffer& queue_pair_end::target(std::size_t n) {
+    while (targets_.size() <= n) targets_.push_back(pairs_[targets_.size()].peer().region.buffer());
+    return targets_[n];
 }
 
 void queue_pair_end::run() {

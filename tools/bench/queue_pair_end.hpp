@@ -63,6 +63,7 @@ class queue_pair_end {
   private:
     std::size_t out_offset() const noexcept { return (config_.size + std::size_t{63}) / 64 * 64; }
     queue_pair_config pair_config() const;
+    const remote_buffer& target(std::size_t n);
     void watch_silence();
     void run_until_finished();
     void wait_closed();
@@ -92,12 +93,12 @@ void queue_pair_end::start(std::size_t n, std::uint32_t number, Handler&& handle
     const auto& bytes = outs_[number % outs_.size()];
     switch (config_.operation) {
     case message_operation::read:
-        return pair.async_read(in_, targets_[n], std::forward<Handler>(handler));
+        return pair.async_read(in_, target(n), std::forward<Handler>(handler));
     case message_operation::write_imm:
-        return pair.async_write_with_immediate(bytes, targets_[n], immediate, std::forward<Handler>(handler));
+        return pair.async_write_with_immediate(bytes, target(n), immediate, std::forward<Handler>(handler));
     case message_operation::write:
-        if (!inline_) return pair.async_write(bytes, targets_[n], std::forward<Handler>(handler));
-        return pair.async_write(inline_bytes(bytes.bytes()), targets_[n], std::forward<Handler>(handler));
+        if (!inline_) return pair.async_write(bytes, target(n), std::forward<Handler>(handler));
+        return pair.async_write(inline_bytes(bytes.bytes()), target(n), std::forward<Handler>(handler));
     case message_operation::send_imm:
         if (!inline_) return pair.async_send_with_immediate(bytes, immediate, std::forward<Handler>(handler));
         return pair.async_send_with_immediate(inline_bytes(bytes.bytes()), immediate,

@@ -80,22 +80,12 @@ void tell(const raw_udp_config& config, std::uint64_t messages) {
 }
 
 measurement one_by_one(const raw_udp_config& config, raw_messages& messages) {
-    measured_part part(config.warm_up(), config.count);
-    std::vector<double> latencies;
-    latencies.reserve(config.count);
-    part.pass(0);
-    for (std::uint64_t n = 1; n <= config.messages(); ++n) {
-        const auto begin = clock::now();
+    return time_calls(config.warm_up(), config.count, [&](std::uint64_t before) {
         messages.send(config.size);
-        if (!messages.receive(answer_of(config))) break;
-        const std::chrono::duration<double, std::micro> took = clock::now() - begin;
-        if (n > config.warm_up()) latencies.push_back(took.count());
-        part.pass(n);
-        tell(config, n);
-    }
-    auto m = part.result();
-    m.latencies = std::move(latencies);
-    return m;
+        if (!messages.receive(answer_of(config)))
+            throw exception({errc::peer_lost, "the other end of the raw baseline failed"});
+        tell(config, before + 1);
+    });
 }
 
 measurement at_a_rate(const raw_udp_config& config, const datagram_socket& socket, const sockaddr_in& to) {

@@ -243,15 +243,4 @@ scale_result middle_of(const std::vector<scale_result>& rounds) {
             middle(&scale_result::bytes_per_queue_pair), middle(&scale_result::allocations_per_message)};
 }
 
-boost::json::object to_json(const scale_point& point, const scale_result& result, double ratio) {
-    return {{"queue_pairs", point.queue_pairs},
-            {"peers", point.peers},
-            {"contexts", point.contexts},
-            {"ns_per_message", result.nanoseconds_per_message},
-            {"cpu_us_per_message", result.cpu_us_per_message},
-            {"bytes_per_queue_pair", result.bytes_per_queue_pair},
-            {"allocations_per_message", result.allocations_per_message},
-            {"ratio", ratio}};
-}
-
 } // namespace rocio::tools

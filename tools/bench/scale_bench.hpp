@@ -4,8 +4,6 @@
 
 #include <rocio/io/polling_policy.hpp>
 
-#include <boost/json/object.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,7 +43,5 @@ std::vector<std::vector<scale_point>> scale_points();
 
 /// Of several rounds, each the medians.
 scale_result middle_of(const std::vector<scale_result>& rounds);
-
-boost::json::object to_json(const scale_point& point, const scale_result& result, double ratio);
 
 } // namespace rocio::tools

@@ -30,7 +30,7 @@ class stream_receiver {
           meeting_(config),
           silence_(context_),
           expected_(std::size_t{config.size} * config.buffers),
-          frames_(config.batch),
+          frames_(config.take),
           part_(config.warm_up(), config.count) {
         completion_engine::of(context_).set_log_sink(config.log);
         for (std::size_t n = 0; n < config.buffers; ++n)

@@ -2,6 +2,7 @@
 
 #include "bench/bench_figures.hpp"
 #include "bench/bench_progress.hpp"
+#include "commands/bench_json.hpp"
 #include "commands/bench_session.hpp"
 #include "commands/stream_support.hpp"
 #include "lib/human.hpp"
@@ -228,7 +229,7 @@ int measure_both_ends(const pair_options& o) {
     }
     session.add({{"poll", o.config.poll.name()},
                  {"qps", o.config.queue_pairs},
-                 {"batch", o.config.batch},
+                 {"batch", o.mode.streams ? o.config.take : o.config.batch},
                  {"rate", o.config.rate}});
     return session.finish();
 }
@@ -255,10 +256,13 @@ void add_message_options(CLI::App& app, pair_options& o) {
                "Longest message that is posted inline, where the device can");
     add_number(app, "--depth", o.depth, 1, 65536, "Receives that are kept posted");
     add_number(app, "--tx-depth", o.tx_depth, 1, 65536, "Messages that are kept on their way");
-    add_number(app, "--batch", c.batch, 1, 1024,
-               o.mode.streams ? "Frames taken together" : "Messages of a bandwidth that are posted together")
+    if (o.mode.streams) {
+        add_number(app, "--batch", c.take, 1, 1024, "Frames that the receiver takes together")
+            ->capture_default_str();
+        return;
+    }
+    add_number(app, "--batch", c.batch, 1, 1024, "Messages of a bandwidth that are posted together")
         ->capture_default_str();
-    if (o.mode.streams) return;
     add_number(app, "--qps", c.queue_pairs, 1, 1024, "Queue pairs of a bandwidth")->capture_default_str();
     app.add_option("--measure", o.measure, "latency, bandwidth or both")
         ->check(CLI::IsMember({"latency", "bandwidth", "both"}));
@@ -300,7 +304,6 @@ void add_pair(CLI::App& bench, const pair_mode& mode, int& status) {
     o->mode = mode;
     o->config.operation = mode.operation;
     if (mode.sleeps) o->config.poll = polling_policy::park();
-    if (mode.streams) o->config.batch = 16;
     auto& app = *bench.add_subcommand(mode.name, mode.about);
     app.footer(
         "Without --listen and --peer both ends are in this process, beside their baseline: plain UDP for "

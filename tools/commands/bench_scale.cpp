@@ -2,6 +2,7 @@
 
 #include "bench/bench_progress.hpp"
 #include "bench/scale_bench.hpp"
+#include "commands/bench_json.hpp"
 #include "commands/bench_session.hpp"
 #include "lib/options.hpp"
 

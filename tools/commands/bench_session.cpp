@@ -2,6 +2,7 @@
 
 #include "bench/bench_progress.hpp"
 #include "bench/bench_table.hpp"
+#include "commands/bench_json.hpp"
 #include "lib/options.hpp"
 
 #include <rocio/types/error.hpp>

@@ -6,15 +6,6 @@
 namespace rocio::tools {
 namespace {
 
-using testing::Contains;
-using testing::Not;
-
-std::vector<std::string> keys(const boost::json::object& object) {
-    std::vector<std::string> result;
-    for (const auto& entry : object) result.emplace_back(entry.key());
-    return result;
-}
-
 measurement measured_messages() {
     measurement m;
     m.messages = 1000;
@@ -42,27 +33,6 @@ TEST(BenchFigures, OfNothingAreZeroAndNotInfinite) {
     EXPECT_EQ(ratio_of(measured::latency, f, f), 0);
     EXPECT_EQ(ratio_of(measured::bandwidth, f, f), 0);
     EXPECT_EQ(middle_of({}).rate, 0);
-}
-
-TEST(BenchFigures, ALatencyHasPerftestsNames) {
-    const auto json = to_json(measured::latency, 64, figures_of(measured_messages()));
-    for (const char* key :
-         {"MsgSize", "n_iterations", "t_min", "t_max", "t_typical", "t_avg", "t_stdev", "percentile_99",
-          "percentile_99.9", "cpu_us_per_message", "cores_busy", "allocations_per_message", "lost"})
-        EXPECT_THAT(keys(json), Contains(key));
-    EXPECT_THAT(keys(json), Not(Contains("BW_average")));
-    EXPECT_EQ(json.at("MsgSize").to_number<int>(), 64);
-    EXPECT_EQ(json.at("t_typical").as_double(), 2);
-}
-
-TEST(BenchFigures, ABandwidthHasPerftestsNamesAndUnits) {
-    const auto json = to_json(measured::bandwidth, 1 << 20, figures_of(measured_messages()));
-    for (const char* key : {"MsgSize", "n_iterations", "BW_peak", "BW_average", "MsgRate"})
-        EXPECT_THAT(keys(json), Contains(key));
-    EXPECT_THAT(keys(json), Not(Contains("t_typical")));
-    EXPECT_DOUBLE_EQ(json.at("BW_average").as_double(), 2000); // 2^20 bytes each
-    EXPECT_DOUBLE_EQ(json.at("BW_peak").as_double(), 3000);
-    EXPECT_DOUBLE_EQ(json.at("MsgRate").as_double(), 0.002);
 }
 
 TEST(BenchFigures, OfRoundsTheMiddleOneCountsAndNothingIsLostFromSight) {

@@ -67,16 +67,5 @@ TEST(BenchTable, TheRatiosAreTheLastColumns) {
     EXPECT_EQ(words(table_header(row.what, row)).back(), "ratio");
 }
 
-TEST(BenchTable, TheReportHasEveryBaselineWithItsRatio) {
-    const auto json = to_json(a_row(measured::bandwidth));
-    EXPECT_EQ(json.at("measure").as_string(), "bandwidth");
-    EXPECT_EQ(json.at("ratio").as_double(), 1.25);
-    const auto& baselines = json.at("baselines").as_array();
-    ASSERT_EQ(baselines.size(), 2U);
-    EXPECT_EQ(baselines[1].at("name").as_string(), "segmented UDP");
-    EXPECT_EQ(baselines[1].at("ratio").as_double(), 0.5);
-    EXPECT_DOUBLE_EQ(baselines[1].at("BW_average").as_double(), 20);
-}
-
 } // namespace
 } // namespace rocio::tools
