@@ -237,7 +237,7 @@ class BadOptions(unittest.TestCase):
                             (["send", "--device", ours, "--listen", "127.0.0.1:0", "-a"], ["-a", "--listen"]),
                             (["event", *pair, "--poll", "spin"], ["--poll"]),
                             (["scale", "--largest", "0"], ["--largest"]),
-                            (["nonsense"], ["nonsense"])):
+                            (["nonsense"], ["subcommand"])):
             with self.subTest(args=args):
                 result = run("bench", *args, "--json") if args[0] != "nonsense" else run("bench", *args)
                 self.assertNotEqual(result.returncode, 0)
