@@ -365,7 +365,7 @@ class BadInput(unittest.TestCase):
     def test_impossible_numbers(self):
         for args in (["recv", "--depth", "0"], ["recv", "--payload", "0"], ["recv", "--mtu", "1500"],
                      ["recv", "--rnr-timer", "32"], ["emulate", "--channels", "256"], ["demo", "--drop", "1.5"],
-                     ["demo", "--seconds", "-1"], ["recv", "--listen", "nonsense"], ["bench", "--cpu", "0", "99"]):
+                     ["demo", "--seconds", "-1"], ["recv", "--listen", "nonsense"], ["bench", "soft", "--cpu", "0", "99"]):
             self.assert_one_line(run(*args), args[-1])
 
     def test_region_over_32_bits_names_both_knobs(self):
