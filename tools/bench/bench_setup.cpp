@@ -19,7 +19,7 @@ constexpr std::uint32_t open_loop_depth = 128;
 constexpr std::uint32_t stream_window = 45; ///< Three trains of 15, which the default socket buffer holds.
 constexpr std::uint32_t stream_slots = 256;
 constexpr std::uint32_t stream_memory = 1U << 28; ///< Bytes of slots at most, but for 16 of them.
-constexpr std::uint32_t read_request = 28; ///< BTH and RETH.
+constexpr std::uint32_t read_request = 28;        ///< BTH and RETH.
 
 measurement halved(measurement m) {
     for (double& us : m.latencies) us /= 2;

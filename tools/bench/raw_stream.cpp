@@ -178,7 +178,7 @@ measurement raw_udp_stream(raw_stream_kind kind, const raw_udp_config& config) {
         config.cpus,
         [&] {
             source s(f, near, far.here());
-            const auto m = s.run();
+            auto m = s.run();
             stop = true;
             return m;
         },

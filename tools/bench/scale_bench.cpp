@@ -191,6 +191,7 @@ class scale_lane {
                                                 std::uint32_t lane) {
         std::vector<std::string> names;
         const auto peers = std::max(1U, point.peers / point.contexts);
+        names.reserve(peers);
         for (std::uint32_t i = 0; i < peers; ++i) names.push_back(device_name(config, lane, 2 + i));
         return names;
     }
@@ -210,6 +211,7 @@ class scale_lane {
 
 scale_result run_scale(const scale_point& point, const scale_config& config) {
     std::vector<std::unique_ptr<scale_lane>> lanes;
+    lanes.reserve(point.contexts);
     for (std::uint32_t i = 0; i < point.contexts; ++i)
         lanes.push_back(std::make_unique<scale_lane>(point, config, i));
     const auto heap = heap_bytes();
