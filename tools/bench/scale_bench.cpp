@@ -238,6 +238,7 @@ std::vector<std::vector<scale_point>> scale_points() {
 scale_result middle_of(const std::vector<scale_result>& rounds) {
     const auto middle = [&](double scale_result::*member) {
         std::vector<double> values;
+        values.reserve(rounds.size());
         for (const auto& r : rounds) values.push_back(r.*member);
         return median(std::move(values));
     };
