@@ -70,7 +70,6 @@ bool device_core::progress(time_point now) {
 time_point device_core::next_deadline() const noexcept {
     time_point next = std::min(deadlines_.earliest(), link_->next_deadline());
     if (!ready_.empty()) next = std::min(next, std::max(blocked_until_, last_));
-    if (arrived_next_ < arrived_count_) next = std::min(next, last_);
     return next;
 }
 
@@ -129,13 +128,10 @@ bool device_core::trains_ended() noexcept {
 }
 
 bool device_core::receive(time_point now) {
-    std::size_t total = arrived_count_ - arrived_next_;
-    bool more = accept_arrived(now);
-    while (more && total < receive_limit) {
-        arrived_count_ = link_->receive(arrived_, now);
-        arrived_next_ = 0;
-        total += arrived_count_;
-        more = accept_arrived(now) && arrived_count_ == arrived_.size();
+    std::size_t total = 0;
+    for (std::size_t n = arrived_.size(); n == arrived_.size() && total < receive_limit; total += n) {
+        n = link_->receive(arrived_, now);
+        for (std::size_t i = 0; i < n; ++i) accept(arrived_[i], now);
     }
     while (!touched_.empty()) {
         soft_queue_pair& qp = touched_.front();
@@ -145,36 +141,20 @@ bool device_core::receive(time_point now) {
     return total != 0;
 }
 
-/// True: all that arrived is done with.
-bool device_core::accept_arrived(time_point now) {
-    const bool small = arrived_count_ <= small_batch;
-    while (arrived_next_ < arrived_count_) {
-        const auto* qp = accept(arrived_[arrived_next_++], now);
-        if (small && qp != nullptr && qp->transport().has_completions()) break;
-    }
-    return arrived_next_ == arrived_count_;
-}
-
-/// Gives the queue pair that took it.
-soft_queue_pair* device_core::accept(const received_datagram& d, time_point now) {
-    const auto drop = [&](drop_reason why) {
-        drops_.add(why);
-        return nullptr;
-    };
+void device_core::accept(const received_datagram& d, time_point now) {
     packets_in_.add();
     bytes_in_.add(d.bytes.size());
-    if (!port_up()) return drop(drop_reason::port_down);
-    if (d.truncated || d.bytes.size() > longest_packet) return drop(drop_reason::truncated);
+    if (!port_up()) return drops_.add(drop_reason::port_down);
+    if (d.truncated || d.bytes.size() > longest_packet) return drops_.add(drop_reason::truncated);
     wire::packet_view packet;
     if (const auto bad = wire::packet_view::parse(d.bytes, packet); bad != wire::malformed::none)
-        return drop(reason_of(bad));
+        return drops_.add(reason_of(bad));
 
     soft_queue_pair* const qp = queue_pairs_.find(packet.bth().destination);
     const drop_reason reason = check(d, packet, qp);
-    if (reason != drop_reason::count_) return drop(reason);
+    if (reason != drop_reason::count_) return drops_.add(reason);
     qp->transport().on_packet(packet, now);
     if (!static_cast<touched_hook&>(*qp).is_linked()) touched_.push_back(*qp);
-    return qp;
 }
 
 /// drop_reason::count_: none. Without a connected queue pair there is nobody to compute an ICRC for: such

@@ -30,9 +30,6 @@ namespace rocio::soft {
 class device_core {
   public:
     static constexpr std::size_t receive_batch = 16;
-    /// Of a batch this small the packets behind a finished message wait until the application has answered
-    /// it.
-    static constexpr std::size_t small_batch = 4;
     static constexpr std::size_t receive_limit = 64; ///< Datagrams of one progress().
     static constexpr std::size_t send_limit = 64;
     /// After back-pressure the link is tried again then; nothing says when a UDP socket has room.
@@ -71,8 +68,7 @@ class device_core {
     std::size_t send_gathered(time_point now);
     bool trains_ended() noexcept;
     bool receive(time_point now);
-    bool accept_arrived(time_point now);
-    soft_queue_pair* accept(const received_datagram& d, time_point now);
+    void accept(const received_datagram& d, time_point now);
     drop_reason check(const received_datagram& d, const wire::packet_view& packet, soft_queue_pair* qp);
     bool run_timers(time_point now);
     void settle(soft_queue_pair& qp, time_point now);
@@ -97,7 +93,6 @@ class device_core {
 
     send_batch batch_{};
     std::array<received_datagram, receive_batch> arrived_{};
-    std::size_t arrived_count_ = 0, arrived_next_ = 0; ///< The part of `arrived_` that is not looked at yet.
     time_point blocked_until_ = time_point::min();
     bool was_blocked_ = false; ///< The last send met back-pressure.
     bool has_trains_;          ///< The link carries them, as far as is known.
