@@ -31,7 +31,7 @@ class device_core {
   public:
     static constexpr std::size_t receive_batch = 16;
     static constexpr std::size_t receive_limit = 64; ///< Datagrams of one progress().
-    static constexpr std::size_t send_limit = 64;
+    static constexpr std::size_t send_limit = 48;
     /// After back-pressure the link is tried again then; nothing says when a UDP socket has room.
     static constexpr std::chrono::microseconds send_retry{50};
 

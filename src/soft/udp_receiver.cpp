@@ -103,7 +103,8 @@ std::size_t udp_receiver::receive_single(std::span<received_datagram> out) noexc
 }
 
 /// A train is read by itself: what waits behind it is best read when it is needed, by a processor that has
-/// it in its cache then. Its memory is given back at once, because it is a quarter of SO_RCVBUF or more.
+/// it in its cache then. Of its memory the kernel may hold back less than a quarter of SO_RCVBUF, for which
+/// there is room: joined, trains cost that much less than their sender counts (socket_cost.hpp).
 std::size_t udp_receiver::receive_burst(std::span<received_datagram> out) noexcept {
     fetched_count_ = 0;
     current_ = offset_ = 0;

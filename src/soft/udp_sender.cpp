@@ -29,7 +29,8 @@ bool is_full(int error) noexcept {
 
 /// The interface, the kernel or a tunnel cannot segment; each datagram by itself it may well carry.
 bool cannot_segment(int error) noexcept {
-    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE;
+    return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == EMSGSIZE ||
+           error == ENOPROTOOPT;
 }
 
 /// What the socket sends without being told per datagram.

@@ -44,9 +44,15 @@ bool legal(const flow_window& w) noexcept {
            legal_trains(w);
 }
 
+/// Its requester keeps what each packet cost for so many of both directions.
+bool legal_beside_trains(const send_path& p) noexcept {
+    return p.window.longest_train == 1 || p.response_window.max_packets <= max_window_of_trains;
+}
+
 bool legal(const send_path& p) noexcept {
     return p.retry_count <= max_retry && p.rnr_retry <= max_retry && legal(p.window) &&
-           legal(p.response_window) && p.initiator_depth >= 1 && p.initiator_depth <= max_read_depth;
+           legal(p.response_window) && legal_beside_trains(p) && p.initiator_depth >= 1 &&
+           p.initiator_depth <= max_read_depth;
 }
 
 } // namespace

@@ -517,15 +517,14 @@ class Hsb(HsbCommands, unittest.TestCase):
 
     def test_a_bridge_brings_its_board_up(self):
         ours, theirs = address_pair()
-        with self.sensors(theirs):
+        # So few that all are answered long before the time is over.
+        with self.sensors(theirs, "--count", "50"):
             result = run("bridge", "--fpga-ip", address(theirs), "--device", ours, "--forward", "--payload-size", "104",
-                         "--timeout", "1", "--json")
+                         "--timeout", "3", "--json")
             self.assertEqual(result.returncode, 0, result.stderr)
             report = last_json(result.stdout)
             self.assertGreater(report["received"], 0)
-            # What came while the time ran out may still be on its way back.
-            self.assertLessEqual(report["sent"], report["received"])
-            self.assertGreaterEqual(report["sent"], report["received"] - 3)
+            self.assertEqual(report["sent"], report["received"])
             refused = run("bridge", "--fpga-ip", address(theirs), "--device", ours, "--unified", "--timeout", "1")
             self.assertEqual(refused.returncode, 1)
             self.assertIn("--unified", refused.stderr)
@@ -566,7 +565,7 @@ class Soak(BoardsCommands, HsbCommands, unittest.TestCase):
             self.finish(board)
         print(f"one board alone: {alone:.0f} frames/s", file=sys.stderr)
         # Two senders and the receiver share two cores: at half each, all of both is used up.
-        self.stall_and_kill_one(int(alone * (0.35 if COUNT > 10 else 0.2)))
+        self.stall_and_kill_one(int(alone * (0.4 if COUNT > 10 else 0.2)))
 
     def test_a_board_is_picked_up_again_each_time(self):
         self.come_back(max(2, COUNT // 2))

@@ -113,7 +113,7 @@ class TwoProcesses(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertGreaterEqual(last_json(out)["seconds"], 0.4)
 
-    def seconds_of_eight_thousand(self):
+    def test_rate_above_a_window_in_each_step_of_the_pace_is_kept(self):
         # 8 frames are due each millisecond, and 2 may be under way: the others follow as these arrive.
         ours, theirs = address_pair()
         recv, where, _ = receiver(ours, "--sessions", "1", "--json")
@@ -123,18 +123,9 @@ class TwoProcesses(unittest.TestCase):
             self.assertEqual(sent.returncode, 0, sent.stderr)
             code, out, _ = recv.finish()
         self.assertEqual(code, 0)
-        return last_json(out)["seconds"]
-
-    def test_rate_above_a_window_in_each_step_of_the_pace_is_kept(self):
-        # The best of some, because a busy machine may need the time for a round trip that a step has.
-        best = 4.0  # what two in each step take
-        for _ in range(4):
-            seconds = self.seconds_of_eight_thousand()
-            self.assertGreaterEqual(seconds, 0.9)
-            best = min(best, seconds)
-            if best < 3.5:
-                break
-        self.assertLess(best, 3.5)
+        seconds = last_json(out)["seconds"]
+        self.assertGreaterEqual(seconds, 0.9)
+        self.assertLess(seconds, 3.5)  # two in each step take four
 
     def test_killed_sender_leaves_an_error_and_the_next_one_is_served(self):
         ours, theirs = address_pair()

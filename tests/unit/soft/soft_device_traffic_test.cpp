@@ -275,7 +275,7 @@ TEST(SoftTraffic, ACompletionQueueThatOverrunsIsBrokenAndSaysSo) {
     net.b.post_receives(0, 3);
     for (std::uint32_t i = 0; i < 3; ++i) ASSERT_EQ(net.a.post_send(128 + i, 64), errc::success);
     net.a.device().progress(net.now);
-    for (int i = 0; i < 3; ++i) net.b.device().progress(net.now);
+    net.b.device().progress(net.now);
 
     device_event event;
     ASSERT_TRUE(net.b.device().next_event(event));
@@ -322,7 +322,7 @@ TEST(SoftTraffic, ServesManyQueuePairsInTurn) {
             ASSERT_EQ(a[i]->post_send(128 + m, 4096, i * 100 + m), errc::success);
     }
     left->progress(now);
-    EXPECT_LE(a[0]->counter("packets_out"), 64U + 47U);
+    EXPECT_LE(a[0]->counter("packets_out"), 64U + 31U);
     for (int round = 0; round < 2'000; ++round) {
         for (auto& end : a) end->turn(now);
         for (auto& end : b) end->turn(now);

@@ -68,6 +68,10 @@ TEST(rc_state, refuses_paths_outside_their_ranges) {
         p.window.longest_train = 2;
         p.window.max_packets = 129;
     }));
+    EXPECT_TRUE(refused([](auto& p) {
+        p.window.longest_train = 2;
+        p.response_window.max_packets = 129;
+    }));
     EXPECT_TRUE(refused([](auto& p) { p.window.capacity = 1; })) << "capacity without a cost";
     e->rts();
 }
