@@ -19,7 +19,7 @@ void read_responder::connect(qpn peer, std::uint32_t path_mtu) noexcept {
 }
 
 bool read_responder::has_room() const noexcept {
-    return depth_ != 0 && (!reads_.full() || !reads_.front().owes());
+    return depth_ != 0 && (!reads_.full() || reads_.front().answered);
 }
 
 std::uint32_t read_responder::packets_of(std::uint32_t length) const noexcept {
@@ -28,7 +28,7 @@ std::uint32_t read_responder::packets_of(std::uint32_t length) const noexcept {
 
 void read_responder::add(psn first, const wire::reth& request, std::uint32_t msn) noexcept {
     if (reads_.full()) reads_.pop();
-    reads_.push() = {first, request, msn, 0, 0, packets_of(request.length), request.length};
+    reads_.push() = {first, request, msn, 0, 0, packets_of(request.length), request.length, false};
 }
 
 bool read_responder::repeat(psn at, const wire::reth& request) noexcept {
@@ -109,6 +109,7 @@ std::uint64_t read_responder::commit(std::size_t n) noexcept {
         const auto sent = static_cast<std::uint32_t>(std::min<std::size_t>(n, r.end - r.next));
         bytes += r.offset(r.next + sent, path_mtu_) - r.offset(r.next, path_mtu_);
         r.next += sent;
+        r.answered = r.answered || !r.owes();
         n -= sent;
     }
     return bytes;

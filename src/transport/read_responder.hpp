@@ -21,7 +21,8 @@ class read_responder {
     void connect(qpn peer, std::uint32_t path_mtu) noexcept;
 
     /// False when all remembered READs still wait for their responses: the peer has more under way than it
-    /// may.
+    /// may. One that was answered before and is asked for again gives its place: who sends a new READ has the
+    /// responses of the oldest, and the repeated request was late on its way.
     bool has_room() const noexcept;
     /// A READ that was checked; all its responses are owed. `msn` counts it.
     void add(psn first, const wire::reth& request, std::uint32_t msn) noexcept;
@@ -50,6 +51,7 @@ class read_responder {
         std::uint32_t next = 0;
         std::uint32_t end = 0;
         std::uint32_t length = 0;
+        bool answered = false; ///< All responses left at least once.
 
         bool owes() const noexcept { return next != end; }
         std::uint32_t offset(std::uint32_t packet, std::uint32_t path_mtu) const noexcept {

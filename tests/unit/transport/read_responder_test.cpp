@@ -73,6 +73,25 @@ TEST_F(read_responder_test, has_room_while_the_oldest_is_answered) {
     EXPECT_FALSE(read_responder{0}.has_room());
 }
 
+// The request for the oldest was late on its way, and comes together with a new one: the peer has the responses.
+TEST_F(read_responder_test, has_room_when_the_oldest_was_answered_and_is_asked_for_again) {
+    reads.add(psn{0}, at(0, 600), 1);
+    reads.add(psn{3}, at(0, 10), 2);
+    leave();
+    EXPECT_TRUE(reads.repeat(psn{0}, at(0, 600)));
+    EXPECT_TRUE(reads.has_room());
+    reads.add(psn{4}, at(0, 10), 3);
+    EXPECT_EQ(leave(), opcodes{only}) << "nobody waits for the repetition";
+}
+
+TEST_F(read_responder_test, has_no_room_while_a_first_answer_is_under_way_though_it_is_asked_for_again) {
+    reads.add(psn{0}, at(0, 600), 1);
+    reads.add(psn{3}, at(0, 10), 2);
+    leave(2);
+    EXPECT_TRUE(reads.repeat(psn{0}, at(0, 600)));
+    EXPECT_FALSE(reads.has_room());
+}
+
 TEST_F(read_responder_test, repeats_what_lies_within_a_read) {
     reads.add(psn{0xFFFFFE}, at(100, 1000), 1);
     leave();

@@ -185,10 +185,19 @@ class side {
             judge(i, co_await next());
             if (i + 1 < steps_.size()) post_receive();
         }
-        co_await answer(steps_.size() - 1);
+        co_await last_answer();
         error_code ec;
         co_await pair_.async_wait_closed(asio::redirect_error(use_awaitable, ec));
         if (ec != errc::peer_closed && !settings_.bad_key) throw boost::system::system_error(ec);
+    }
+    /// The peer, which ends with an error without it, closes when it is there. Its acknowledgement may have been
+    /// lost on the way, and then nobody is left to repeat it.
+    asio::awaitable<void> last_answer() {
+        try {
+            co_await answer(steps_.size() - 1);
+        } catch (const boost::system::system_error& e) {
+            if (e.code() != errc::work_request_flushed) throw;
+        }
     }
     asio::awaitable<void> answer(std::size_t i) {
         co_await pair_.async_send_with_immediate(outbox(0), static_cast<std::uint32_t>(i), use_awaitable);
