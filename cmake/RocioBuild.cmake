@@ -19,6 +19,8 @@ target_compile_options(rocio_settings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
   $<$<BOOL:${ROCIO_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Else nothing that other files may see is inlined into position-independent code, because somebody might replace it.
+  target_compile_options(rocio_settings INTERFACE -fno-semantic-interposition)
   # g++ 12 reports dangling and overread false positives inside inlined standard headers (GCC bugs 105329, 107852).
   target_compile_options(rocio_settings INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict -Wno-stringop-overread -Wno-array-bounds -Wno-stringop-overflow

@@ -1,14 +1,15 @@
 #include <rocio/io/busy_poll_thread.hpp>
+#include <rocio/io/thread_placement.hpp>
 
 #include <boost/asio/executor_work_guard.hpp>
 
-#include <cstring>
 #include <exception>
+#include <future>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <pthread.h>
-#include <sched.h>
 
 namespace rocio {
 
@@ -29,37 +30,17 @@ struct busy_poll_thread::implementation {
     std::thread thread;
 };
 
-namespace {
-
-error_info pin(std::thread& thread, unsigned cpu) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (cpu < CPU_SETSIZE) CPU_SET(cpu, &set);
-    const int e =
-        cpu < CPU_SETSIZE ? ::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) : EINVAL;
-    if (e == 0) return {};
-    return {errc::invalid_argument, "cannot pin the thread to CPU " + std::to_string(cpu) + ": " +
-                                        std::strerror(e) + " (this machine has CPUs 0 to " +
-                                        std::to_string(std::thread::hardware_concurrency() - 1) + ")"};
-}
-
-error_info prioritise(std::thread& thread, int priority) {
-    sched_param parameters{};
-    parameters.sched_priority = priority;
-    const int e = ::pthread_setschedparam(thread.native_handle(), SCHED_FIFO, &parameters);
-    if (e == 0) return {};
-    return {errc::invalid_argument, "cannot give the thread real-time priority " + std::to_string(priority) +
-                                        ": " + std::strerror(e) +
-                                        " (1 to 99; needs CAP_SYS_NICE or RLIMIT_RTPRIO)"};
-}
-
-} // namespace
-
 busy_poll_thread::busy_poll_thread(const busy_poll_thread_config& config)
     : impl_(std::make_unique<implementation>(config.policy)) {
     auto& i = *impl_;
     completion_engine::of(i.context).set_name(config.name);
-    i.thread = std::thread([&i] {
+    std::promise<error_info> placed;
+    auto refusal = placed.get_future();
+    i.thread = std::thread([&i, placement = thread_placement{config.cpu, config.realtime_priority},
+                            placed = std::move(placed)]() mutable {
+        const auto e = place_this_thread(placement);
+        placed.set_value(e);
+        if (e) return;
         try {
             i.context.run();
         } catch (...) {
@@ -67,11 +48,8 @@ busy_poll_thread::busy_poll_thread(const busy_poll_thread_config& config)
         }
     });
     ::pthread_setname_np(i.thread.native_handle(), config.name.substr(0, 15).c_str());
-    error_info e;
-    if (config.cpu) e = pin(i.thread, *config.cpu);
-    if (!e && config.realtime_priority) e = prioritise(i.thread, *config.realtime_priority);
+    const auto e = refusal.get();
     if (!e) return;
-    stop();
     i.thread.join();
     throw_if(e);
 }

@@ -77,6 +77,13 @@ void completion_engine::set_log_sink(std::shared_ptr<log_sink> sink) {
     held.unlock();
 }
 
+void completion_engine::log(log_level level, std::string_view room, std::string_view text) const {
+    auto held = lock();
+    const auto sink = parts_->log;
+    held.unlock();
+    if (sink) sink->write(level, room, text);
+}
+
 void completion_engine::set_name(std::string name) {
     auto held = lock();
     parts_->counts.name.swap(name);

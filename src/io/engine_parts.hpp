@@ -7,6 +7,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct engine_device {
     std::vector<engine_queue> queues;
     std::shared_ptr<device_waiter> completions; ///< Null: no descriptor, so it must be polled.
     std::shared_ptr<device_waiter> events;      ///< Null: events come with progress().
+    bool needs_progress = true;                 ///< As the device says.
     bool fatal = false;                         ///< Gone: its descriptors may be readable for ever.
     std::uint32_t events_held = 0; ///< Sweeps in a row whose completions left no time for events.
 };
@@ -42,6 +44,12 @@ struct engine_owner {
     std::uint16_t generation = 0;
 };
 
+/// Up to 64 sinks that are swept when they are called for.
+struct called_sweepers {
+    std::shared_ptr<sweep_call::word> flags = std::make_shared<sweep_call::word>(0);
+    std::array<completion_sink*, 64> sinks{};
+};
+
 struct completion_engine::parts {
     explicit parts(asio::io_context& context) : timer(context) {}
 
@@ -49,6 +57,7 @@ struct completion_engine::parts {
     std::vector<engine_owner> owners;
     std::vector<std::uint16_t> free_owners;
     std::vector<completion_sink*> sweepers;
+    std::vector<called_sweepers> called;
 
     async::operation_queue<>
         running; ///< Taken by the turn; what is left after an exception goes back to `ready`.

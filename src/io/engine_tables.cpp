@@ -33,6 +33,7 @@ error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
         return {};
     }
     engine_device entry{dev, 1, {}, waiter_for(dev->event_fd()), waiter_for(dev->async_event_fd())};
+    entry.needs_progress = dev->needs_progress();
     for (const auto* waiter : {entry.completions.get(), entry.events.get()}) {
         if (!waiter) continue;
         if (const auto ec = waiter->probe())
@@ -77,7 +78,10 @@ error_info completion_engine::reserve_completions(const std::shared_ptr<device>&
                                           std::to_string(completions) + ": lower the depth"};
     }
     engine_queue fresh;
-    const auto depth = std::min(most, std::max(completions, smallest_queue));
+    // Each twice as deep as the one before it: a sweep looks at all of them.
+    const auto before = entry->queues.empty() ? 0 : entry->queues.back().queue->depth();
+    const auto depth =
+        std::min(most, std::max({completions, smallest_queue, std::min(before, most / 2) * 2}));
     if (auto e = dev->create_completion_queue(depth, fresh.queue)) return e;
     // Armed before anything can complete into it, or the first event would be missed.
     if (const errc e = fresh.queue->arm(); e != errc::success)
@@ -113,6 +117,14 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
         for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q, batch); ++i) {
         }
         return;
+    }
+}
+
+void completion_engine::poll(const device& dev, const device_completion_queue* queue) noexcept {
+    auto* entry = find_device(dev);
+    if (!entry) return;
+    for (auto& q : entry->queues) {
+        if (q.queue.get() == queue) return (void)poll_queue(*entry, q, parts_->batch);
     }
 }
 
@@ -157,8 +169,22 @@ void completion_engine::add_sweeper(completion_sink& sink) {
     parts_->sweepers.push_back(&sink);
 }
 
+sweep_call completion_engine::add_called_sweeper(completion_sink& sink) {
+    auto& groups = parts_->called;
+    const auto has_place = [](const called_sweepers& group) {
+        return std::find(group.sinks.begin(), group.sinks.end(), nullptr) != group.sinks.end();
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), has_place);
+    if (group == groups.end()) group = groups.emplace(groups.end());
+    const auto place = std::find(group->sinks.begin(), group->sinks.end(), nullptr);
+    *place = &sink;
+    return {group->flags, std::uint64_t{1} << (place - group->sinks.begin())};
+}
+
 void completion_engine::remove_sweeper(completion_sink& sink) noexcept {
     std::erase(parts_->sweepers, &sink);
+    for (auto& group : parts_->called)
+        std::replace(group.sinks.begin(), group.sinks.end(), &sink, static_cast<completion_sink*>(nullptr));
 }
 
 } // namespace rocio

@@ -2,6 +2,7 @@
 #include "io/thread_clock.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace rocio {
 
@@ -101,6 +102,7 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
                                                                               time_point& now) {
     auto& p = *parts_;
     const auto end = now + turn_length(now);
+    bool over = false;
     const auto last_completion = p.completions + completions_per_turn;
     const auto last_upcall = p.counts.upcalls + upcalls_per_turn;
     turn_outcome outcome;
@@ -111,9 +113,8 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
         // A handler that starts the next operation on something that is there already makes it ready at once:
         // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
         // per sweep.
-        for (std::size_t rounds = 0; rounds < ready_rounds_per_sweep && !hot_.ready.empty(); ++rounds) {
-            if (p.counts.upcalls >= last_upcall) break;
-            run_ready(lock, last_upcall - p.counts.upcalls);
+        if (!hot_.ready.empty() && p.counts.upcalls < last_upcall) {
+            run_ready(lock, static_cast<std::uint32_t>(last_upcall - p.counts.upcalls));
             did = true;
         }
         // Asking takes the context's mutex, which costs as much as a sweep.
@@ -126,7 +127,10 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
         outcome.worked |= did;
         outcome.idle = !did;
         if (!did && p.policy.budget.count() <= 0) break;
-        if (hot_.outstanding == 0 || now >= end) break;
+        // What a handler has just posted leaves before the context looks at its descriptors: one sweep more.
+        if (hot_.outstanding == 0 || over) break;
+        over = now >= end;
+        if (over && !did) break;
         if (p.completions >= last_completion || p.counts.upcalls >= last_upcall) break;
     }
     return outcome;
@@ -137,10 +141,11 @@ bool completion_engine::sweep(time_point now) {
     ++p.counts.sweeps;
     bool did = false;
     for (auto* sink : p.sweepers) did |= sink->on_sweep();
+    if (sweep_called()) did = true;
     for (auto& entry : p.devices) {
         if (entry.fatal) [[unlikely]]
             continue;
-        did |= entry.dev->progress(now);
+        if (entry.needs_progress) did |= entry.dev->progress(now);
         std::size_t most = 0;
         for (auto& queue : entry.queues) most = std::max(most, poll_queue(entry, queue, p.batch));
         did |= most > 0;
@@ -157,6 +162,8 @@ bool completion_engine::sweep(time_point now) {
 /// found sooner. Not where completions come with progress() only.
 bool completion_engine::poll_again() {
     auto& p = *parts_;
+    const auto completes_itself = [](const engine_device& entry) { return entry.events != nullptr; };
+    if (std::none_of(p.devices.begin(), p.devices.end(), completes_itself)) return false;
     for (int i = 0; i < polls_per_empty_sweep; ++i) {
         bool found = false;
         for (auto& entry : p.devices) {
@@ -168,15 +175,39 @@ bool completion_engine::poll_again() {
     return false;
 }
 
-inline void completion_engine::route(const work_completion& completion) noexcept {
-    auto& p = *parts_;
-    const auto place = completion.id;
-    if (place.owner < p.owners.size()) [[likely]] {
-        const auto& owner = p.owners[place.owner];
-        if (owner.sink && owner.generation == place.generation) [[likely]]
-            return owner.sink->on_completion(completion);
+bool completion_engine::sweep_called() {
+    bool did = false;
+    for (auto& group : parts_->called) {
+        if (group.flags->load(std::memory_order_relaxed) == 0) continue;
+        for (auto flags = group.flags->exchange(0, std::memory_order_acquire); flags != 0;
+             flags &= flags - 1) {
+            auto* sink = group.sinks[static_cast<std::size_t>(std::countr_zero(flags))];
+            if (sink != nullptr) did |= sink->on_sweep();
+        }
     }
-    count_stale();
+    return did;
+}
+
+/// Completions of one owner lie next to each other mostly; it gets them at once.
+inline void completion_engine::route(std::span<const work_completion> batch) noexcept {
+    auto& p = *parts_;
+    for (std::size_t first = 0; first < batch.size();) {
+        const auto place = batch[first].id;
+        auto end = first + 1;
+        while (end < batch.size() && batch[end].id.owner == place.owner &&
+               batch[end].id.generation == place.generation)
+            ++end;
+        const auto run = batch.subspan(first, end - first);
+        first = end;
+        if (place.owner < p.owners.size()) [[likely]] {
+            const auto& owner = p.owners[place.owner];
+            if (owner.sink && owner.generation == place.generation) [[likely]] {
+                owner.sink->on_completions(run);
+                continue;
+            }
+        }
+        p.counts.stale_completions += run.size();
+    }
 }
 
 std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue,
@@ -185,7 +216,7 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
-    for (const auto& completion : batch.first(n)) route(completion);
+    route(batch.first(n));
     if (error != errc::success) [[unlikely]]
         break_queue(entry, queue);
     return n;
@@ -223,28 +254,34 @@ void completion_engine::announce(const engine_device& entry, const device_event&
     }
 }
 
-void completion_engine::run_ready(lock_type& lock, std::uint64_t most) {
+void completion_engine::run_ready(lock_type& lock, std::uint32_t most) {
     auto& p = *parts_;
-    p.running = std::move(hot_.ready);
-    lock.unlock();
     // Also when a handler throws: what is left goes back.
     struct account {
         hot_state& hot;
         parts& p;
         lock_type& lock;
         std::uint32_t called = 0;
-        ~account() {
-            lock.lock();
+        void settle() noexcept {
             p.counts.upcalls += called;
-            hot.outstanding -= std::min(called, hot.outstanding);
+            hot.outstanding -= std::min(std::exchange(called, 0), hot.outstanding);
+        }
+        ~account() {
+            if (!lock.owns_lock()) lock.lock();
+            settle();
             hot.ready.prepend(p.running);
         }
     } taken{hot_, p, lock};
-    while (taken.called < most) {
-        auto* op = p.running.pop();
-        if (!op) return;
-        ++taken.called;
-        op->complete();
+    for (std::size_t round = 0; round < ready_rounds_per_sweep && !hot_.ready.empty(); ++round) {
+        p.running.prepend(hot_.ready);
+        lock.unlock();
+        for (async::operation_base* op = nullptr; most > 0 && (op = p.running.pop()) != nullptr; --most) {
+            ++taken.called;
+            op->complete();
+        }
+        lock.lock();
+        taken.settle();
+        if (most == 0) return;
     }
 }
 

@@ -62,6 +62,11 @@ bool completion_engine::found_work_before_wait(time_point now) {
     for (auto* sink : p.sweepers) {
         if (!sink->on_park()) return true;
     }
+    for (auto& group : p.called) {
+        for (auto* sink : group.sinks) {
+            if (sink != nullptr && !sink->on_park()) return true;
+        }
+    }
     return false;
 }
 

@@ -1,51 +1,22 @@
+#include <rocio/io/detail/mapped_memory.hpp>
 #include <rocio/io/memory_region.hpp>
 
 #include <limits>
 #include <string>
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace rocio {
 
-namespace {
-
-/// Whole pages of zeroed memory, or nothing.
-class pages {
-  public:
-    explicit pages(std::size_t size) {
-        if (size == 0) return;
-        const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-        if (size > std::numeric_limits<std::size_t>::max() - page) return;
-        size_ = (size + page - 1) / page * page;
-        void* p = ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p != MAP_FAILED) data_ = static_cast<std::byte*>(p);
-    }
-    ~pages() {
-        if (data_) ::munmap(data_, size_);
-    }
-    pages(const pages&) = delete;
-    pages& operator=(const pages&) = delete;
-
-    std::byte* data() const noexcept { return data_; }
-
-  private:
-    std::byte* data_ = nullptr;
-    std::size_t size_ = 0;
-};
-
-} // namespace
-
 struct memory_region::implementation {
-    explicit implementation(std::size_t own_size) : own(own_size) {}
+    implementation(std::size_t own_size, const memory_options& options) : own(own_size, options) {}
 
-    pages own;
+    detail::mapped_memory own;
     std::shared_ptr<device> dev;
     std::unique_ptr<device_memory_region> region; // destroyed before the pages it covers
 };
 
 error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::span<std::byte> bytes,
                                               std::size_t own_size, const memory_region_config& config,
+                                              const memory_options& options,
                                               std::unique_ptr<implementation>& out) {
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
     const auto size = own_size > 0 ? own_size : bytes.size();
@@ -57,7 +28,7 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
         return {errc::limit_exceeded,
                 asked + " was asked for, device " + dev->name() + " allows at most " + std::to_string(most)};
     }
-    auto impl = std::make_unique<implementation>(own_size);
+    auto impl = std::make_unique<implementation>(own_size, options);
     if (own_size > 0) {
         if (!impl->own.data()) return {errc::registration_failed, "no memory for " + asked};
         bytes = {impl->own.data(), own_size};
@@ -77,19 +48,20 @@ error_info memory_region::make_implementation(std::shared_ptr<device> dev, std::
 memory_region::memory_region(std::unique_ptr<implementation> impl) noexcept : impl_(std::move(impl)) {}
 
 memory_region::memory_region(std::shared_ptr<device> dev, std::size_t size,
-                             const memory_region_config& config) {
-    throw_if(make_implementation(std::move(dev), {}, size, config, impl_));
+                             const memory_region_config& config, const memory_options& options) {
+    throw_if(make_implementation(std::move(dev), {}, size, config, options, impl_));
 }
 
 memory_region::memory_region(std::shared_ptr<device> dev, std::span<std::byte> bytes,
                              const memory_region_config& config) {
-    throw_if(make_implementation(std::move(dev), bytes, 0, config, impl_));
+    throw_if(make_implementation(std::move(dev), bytes, 0, config, {}, impl_));
 }
 
 error_info memory_region::make(std::shared_ptr<device> dev, std::size_t size,
-                               const memory_region_config& config, std::unique_ptr<memory_region>& out) {
+                               const memory_region_config& config, std::unique_ptr<memory_region>& out,
+                               const memory_options& options) {
     std::unique_ptr<implementation> impl;
-    if (auto e = make_implementation(std::move(dev), {}, size, config, impl)) return e;
+    if (auto e = make_implementation(std::move(dev), {}, size, config, options, impl)) return e;
     out.reset(new memory_region(std::move(impl)));
     return {};
 }
@@ -100,6 +72,10 @@ memory_region::~memory_region() = default;
 
 std::span<std::byte> memory_region::bytes() const noexcept {
     return impl_->region->bytes();
+}
+
+const memory_snapshot& memory_region::memory() const noexcept {
+    return impl_->own.got();
 }
 
 registered_buffer memory_region::buffer(std::size_t offset, std::size_t n) const {

@@ -41,16 +41,19 @@ void cancel_ring_operation::operator()(boost::asio::cancellation_type type) cons
 ring_core::ring_core(completion_engine& engine, const ring_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size)),
+      memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size, config_.memory)),
       receive_requests_(config_.slots),
       send_requests_(config_.slots),
       rx_(config_.slots),
       tx_(config_.slots, send_state::idle),
       lengths_(config_.slots),
       arrivals_(config_.slots) {
-    for (auto* list : {&to_post_, &held_}) list->reserve(2 * std::size_t{config_.slots});
-    receive_chain_.reserve(config_.slots);
+    to_post_.resize(2 * std::size_t{config_.slots});
+    held_slots_.reserve(config_.slots);
+    receive_chain_.resize(to_post_.size());
     send_chain_.reserve(config_.slots);
+    for (const auto& text : memory_->memory().warnings)
+        engine.log(log_level::warning, "ring", config_.name + ": " + text);
     auto held = engine.lock();
     engine.add_sweeper(*this);
     memory_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); });
@@ -197,6 +200,9 @@ void ring_core::send_to(const peer_parameters& peer) {
         request.immediate = writes ? slot : 0;
         request.remote_address = peer.region.address + std::uint64_t{slot} * config_.slot_size;
         request.remote_key = peer.region.key;
+        // What unified mode sends: always from the send slot.
+        const auto bytes = memory_->tx_slot(slot);
+        request.buffer = {bytes.data(), config_.frame_size, local_region_->local_key()};
     }
 }
 
@@ -227,7 +233,7 @@ void ring_core::end_activity() noexcept {
     if (std::exchange(active_, false) && config_.mode != ring_mode::unified) engine().work_finished();
 }
 
-void ring_core::end_session(const error_info& cause, phase next) noexcept {
+[[gnu::noinline]] void ring_core::end_session(const error_info& cause, phase next) noexcept {
     end_activity();
     phase_ = next;
     last_error_ = cause;
@@ -242,22 +248,22 @@ void ring_core::end_session(const error_info& cause, phase next) noexcept {
         if (std::exchange(tx_[slot], send_state::idle) == send_state::posted)
             ring_memory::store(memory_->tx_flags()[slot], 0);
     in_flight_ = posted_ = 0;
-    to_post_.clear();
+    to_post_count_ = 0;
     finish_operations(end_reason());
 }
 
 /// Slots that a reader has kept from a former session stay its own until it releases them.
 void ring_core::reset_slots() noexcept {
-    to_post_.clear();
-    held_.clear();
+    to_post_count_ = held_ = 0;
+    held_slots_.clear();
     std::fill(tx_.begin(), tx_.end(), send_state::idle);
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
         const bool kept = rx_[slot].held && ring_memory::load(memory_->rx_flags()[slot]) != 0;
         rx_[slot] = {};
         if (kept) {
-            rx_[slot].held = rx_[slot].has_token = true;
+            rx_[slot].has_token = true;
             rx_[slot].token = slot;
-            held_.push_back(slot);
+            watch(slot);
         } else if (receives()) {
             rearm(slot);
         }
@@ -347,7 +353,7 @@ ring_snapshot ring_core::snapshot() const {
     s.last_error = last_error_;
     s.pair_state = core_.pair_state();
     s.receives_posted = posted_;
-    s.rx_held = static_cast<std::uint32_t>(held_.size());
+    s.rx_held = held_;
     s.tx_in_flight = in_flight_;
     s.received = received_;
     s.sent = sent_;
@@ -360,6 +366,7 @@ ring_snapshot ring_core::snapshot() const {
     s.device_counters = core_.counters();
     s.bytes_sent = bytes_sent_;
     held.unlock();
+    s.memory = memory_->memory();
     s.held = held_times_.summary();
     return s;
 }

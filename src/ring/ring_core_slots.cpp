@@ -1,7 +1,5 @@
 #include <rocio/ring/detail/ring_core.hpp>
 
-#include <boost/asio/error.hpp>
-
 #include <algorithm>
 #include <chrono>
 
@@ -27,7 +25,12 @@ void ring_core::on_completion(const work_completion& completion) noexcept {
     if (active_) end_session({completion.status, {}}, phase::disconnected);
 }
 
-void ring_core::receive(const work_completion& completion) noexcept {
+[[gnu::flatten]] void ring_core::on_completions(std::span<const work_completion> batch) noexcept {
+    for (const auto& completion : batch) ring_core::on_completion(completion);
+    if (held_alike_ > 0) record_held();
+}
+
+inline void ring_core::receive(const work_completion& completion) noexcept {
     const auto token = completion.id.slot;
     std::uint32_t slot = 0;
     if (!slot_of(completion, slot)) return rearm(token);
@@ -42,7 +45,7 @@ void ring_core::receive(const work_completion& completion) noexcept {
 
 /// A SEND is in the buffer of its receive. A WRITE is where the peer put it, and its immediate says where:
 /// the receive it used up says nothing, since a lost packet shifts those.
-bool ring_core::slot_of(const work_completion& completion, std::uint32_t& slot) noexcept {
+inline bool ring_core::slot_of(const work_completion& completion, std::uint32_t& slot) noexcept {
     if (completion.op == completion_opcode::receive) {
         slot = completion.id.slot;
         return true;
@@ -63,7 +66,7 @@ bool ring_core::slot_of(const work_completion& completion, std::uint32_t& slot) 
     return true;
 }
 
-void ring_core::arrived(std::uint32_t slot, std::uint32_t token) noexcept {
+inline void ring_core::arrived(std::uint32_t slot, std::uint32_t token) noexcept {
     auto& state = rx_[slot];
     memory_->count_arrival(slot);
     if (state.held && !retire(slot)) {
@@ -84,7 +87,7 @@ void ring_core::arrived(std::uint32_t slot, std::uint32_t token) noexcept {
     deliver(slot);
 }
 
-void ring_core::deliver(std::uint32_t slot) noexcept {
+inline void ring_core::deliver(std::uint32_t slot) noexcept {
     auto& state = rx_[slot];
     if (config_.mode == ring_mode::unified) {
         if (state.in_queue) {
@@ -92,9 +95,8 @@ void ring_core::deliver(std::uint32_t slot) noexcept {
             return;
         }
     } else {
-        state.held = true;
         state.since = engine().sweep_began();
-        held_.push_back(slot);
+        watch(slot);
         ring_memory::store(memory_->rx_flags()[slot], ring_memory::address_of(memory_->rx_slot(slot)));
     }
     if (auto* op = receiving_.pop()) {
@@ -130,40 +132,74 @@ bool ring_core::retire(std::uint32_t slot) noexcept {
     if (ring_memory::load(memory_->rx_flags()[slot]) != 0) return false;
     if (std::exchange(state.has_token, false)) rearm(state.token);
     state.held = false;
-    if (config_.measure_held) count_held(state);
-    std::erase(held_, slot);
+    --held_;
+    if (config_.measure_held) count_held(state.since);
     return true;
 }
 
-/// Outside the engine's sweeps, at the end of a session, there is no time to tell.
-void ring_core::count_held(const rx_state& state) noexcept {
-    const auto now = engine().sweep_began();
-    constexpr completion_engine::time_point unknown{};
-    if (state.since != unknown && now != unknown) held_times_.record(now - state.since);
+/// What is listed stays so until check_released() passes it.
+void ring_core::watch(std::uint32_t slot) noexcept {
+    auto& state = rx_[slot];
+    state.held = true;
+    ++held_;
+    if (!std::exchange(state.listed, true)) held_slots_.push_back(slot);
 }
 
-bool ring_core::check_released() noexcept {
+/// Slots that came in one sweep go in one, mostly: they are recorded together.
+inline void ring_core::count_held(completion_engine::time_point since) noexcept {
+    if (since != held_since_) record_held();
+    held_since_ = since;
+    ++held_alike_;
+}
+
+/// Outside the engine's sweeps, at the end of a session, there is no time to tell.
+[[gnu::noinline]] void ring_core::record_held() noexcept {
+    const auto now = engine().sweep_began();
+    constexpr completion_engine::time_point unknown{};
+    if (held_alike_ > 0 && held_since_ != unknown && now != unknown)
+        held_times_.record(now - held_since_, held_alike_);
+    held_alike_ = 0;
+}
+
+[[gnu::flatten]] bool ring_core::check_released() noexcept {
     bool any = false;
-    for (std::size_t i = 0; i < held_.size();) {
-        const auto slot = held_[i];
-        if (!retire(slot)) {
-            ++i;
-            continue;
+    std::size_t kept = 0;
+    const auto listed = held_slots_.size();
+    for (std::size_t i = 0; i < listed; ++i) {
+        const auto slot = held_slots_[i];
+        auto& state = rx_[slot];
+        if (state.held && retire(slot)) {
+            any = true;
+            if (std::exchange(state.again, false)) deliver(slot);
         }
-        any = true;
-        if (std::exchange(rx_[slot].again, false)) deliver(slot);
+        if (state.held)
+            held_slots_[kept++] = slot;
+        else
+            state.listed = false;
     }
+    held_slots_.resize(kept);
+    if (held_alike_ > 0) record_held();
     return any;
 }
 
+/// Without a copy where the slots lie side by side, as they do while they come and go in order.
+inline std::span<const receive_request> ring_core::requests_of_tokens() noexcept {
+    const auto first = to_post_[0];
+    bool in_order = true;
+    for (std::uint32_t i = 0; i < to_post_count_; ++i) in_order &= to_post_[i] == first + i;
+    if (in_order) return std::span(receive_requests_).subspan(first, to_post_count_);
+    for (std::uint32_t i = 0; i < to_post_count_; ++i) receive_chain_[i] = receive_requests_[to_post_[i]];
+    return std::span(receive_chain_).first(to_post_count_);
+}
+
 bool ring_core::post_receives() noexcept {
-    if (to_post_.empty() || !core_.is_open()) return false;
-    receive_chain_.clear();
-    for (const auto token : to_post_) receive_chain_.push_back(receive_requests_[token]);
-    const auto outcome = core_.pair().post_receive(receive_chain_);
-    posted_ += static_cast<std::uint32_t>(outcome.accepted);
-    to_post_.erase(to_post_.begin(), to_post_.begin() + static_cast<std::ptrdiff_t>(outcome.accepted));
-    if (to_post_.empty() || outcome.reason == errc::queue_full) return outcome.accepted > 0;
+    if (to_post_count_ == 0 || !core_.is_open()) return false;
+    const auto outcome = core_.pair().post_receive(requests_of_tokens());
+    const auto accepted = static_cast<std::uint32_t>(outcome.accepted);
+    posted_ += accepted;
+    std::copy(to_post_.begin() + accepted, to_post_.begin() + to_post_count_, to_post_.begin());
+    to_post_count_ -= accepted;
+    if (to_post_count_ == 0 || outcome.reason == errc::queue_full) return accepted > 0;
     if (active_) end_session({outcome.reason, "the device refused a receive"}, phase::disconnected);
     return true;
 }
@@ -318,140 +354,61 @@ bool ring_core::on_park() noexcept {
     const auto released = [&](std::uint32_t slot) {
         return ring_memory::load(memory_->rx_flags()[slot]) == 0;
     };
-    if (std::any_of(held_.begin(), held_.end(), released)) return false;
+    if (std::any_of(held_slots_.begin(), held_slots_.end(), released)) return false;
     if (!sends() || phase_ != phase::connected) return true;
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot)
         if (tx_[slot] == send_state::idle && ring_memory::load(memory_->tx_flags()[slot]) != 0) return false;
     return true;
 }
 
+/// A clock is read for it, so only where it does anything.
+inline void ring_core::progress() noexcept {
+    if (config_.device->needs_progress()) (void)config_.device->progress(std::chrono::steady_clock::now());
+}
+
 void ring_core::sweep_device() noexcept {
-    (void)config_.device->progress(std::chrono::steady_clock::now());
-    core_.drain();
+    progress();
+    core_.poll();
     if (active_) (void)post_receives();
 }
 
-bool ring_core::rx_poll(std::uint32_t& slot) {
+/// A request whose answer slot is not sent yet waits, and those behind it with it, as they came.
+inline bool ring_core::next_is_ready() const noexcept {
+    if (queued_ == 0) return false;
+    const auto slot = arrivals_[arrivals_head_];
+    return tx_[slot] != send_state::posted && ring_memory::load(memory_->tx_flags()[slot]) == 0;
+}
+
+[[gnu::flatten]] bool ring_core::rx_poll(std::uint32_t& slot) {
     auto held = engine().lock();
     if (config_.mode != ring_mode::unified || phase_ != phase::connected) return false;
-    sweep_device();
-    // A request whose answer slot is not sent yet waits, and those behind it with it, as they came.
-    if (queued_ == 0 || tx_[arrivals_[arrivals_head_]] == send_state::posted ||
-        ring_memory::load(memory_->tx_flags()[arrivals_[arrivals_head_]]) != 0)
-        return false;
+    if (!next_is_ready()) {
+        sweep_device();
+        if (!next_is_ready()) return false;
+    }
     return take_next(slot);
 }
 
-bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
+[[gnu::flatten]] bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
     auto held = engine().lock();
     if (config_.mode != ring_mode::unified || phase_ != phase::connected || slot >= config_.slots)
         return false;
     if (length == 0 || length > config_.slot_size) return false;
     while (tx_[slot] == send_state::posted && active_) sweep_device();
     if (!active_) return false;
-    send_chain_.clear();
-    lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
-    if (!build_send(slot, ring_memory::address_of(memory_->tx_slot(slot)))) return false;
-    send_chain_.push_back(send_requests_[slot]);
-    (void)post_sends();
-    (void)config_.device->progress(std::chrono::steady_clock::now());
+    auto& request = send_requests_[slot];
+    request.buffer.size = static_cast<std::uint32_t>(length);
+    const auto outcome = core_.pair().post_send({&request, 1});
+    if (outcome.accepted == 0) [[unlikely]] {
+        if (outcome.reason == errc::queue_full) return false;
+        ++send_errors_;
+        end_session({outcome.reason, "the device refused a send"}, phase::disconnected);
+        return false;
+    }
+    tx_[slot] = send_state::posted;
+    ++in_flight_;
+    progress();
     return active_ && tx_[slot] == send_state::posted;
-}
-
-// ---- Slots by number, and operations
-
-bool ring_core::tx_free(std::uint32_t slot) const noexcept {
-    return ring_memory::load(memory_->tx_flags()[slot]) == 0;
-}
-
-error_code ring_core::publish(std::uint32_t slot, std::size_t length) noexcept {
-    if (slot >= config_.slots || length == 0 || length > config_.slot_size) return errc::message_too_long;
-    if (!tx_free(slot)) return errc::queue_full;
-    lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
-    ring_memory::store(memory_->tx_flags()[slot], ring_memory::address_of(memory_->tx_slot(slot)));
-    memory_->note_change();
-    return {};
-}
-
-void ring_core::release(std::uint32_t slot) noexcept {
-    ring_memory::store(memory_->rx_flags()[slot], 0);
-    memory_->note_change();
-}
-
-bool ring_core::take(std::uint32_t& slot) {
-    auto held = engine().lock();
-    return take_next(slot);
-}
-
-void ring_core::start(ring_receive_operation* op) {
-    auto held = engine().lock();
-    if (engine().is_shut_down()) {
-        held.unlock();
-        return op->destroy();
-    }
-    engine().work_started();
-    std::uint32_t slot = 0;
-    if (config_.mode == ring_mode::unified) {
-        op->set(errc::unified_mode, {});
-    } else if (take_next(slot)) {
-        op->set({}, ring_slot(memory_, slot));
-    } else if (const auto reason = end_reason()) {
-        op->set(reason, {});
-    } else {
-        return receiving_.push(op);
-    }
-    engine().complete(op);
-}
-
-void ring_core::start(ring_wait_operation* op) {
-    auto held = engine().lock();
-    if (engine().is_shut_down()) {
-        held.unlock();
-        return op->destroy();
-    }
-    engine().work_started();
-    if (config_.mode == ring_mode::unified) {
-        op->set(errc::unified_mode);
-    } else if (has_filled() || (op->also_sent && std::exchange(sent_unseen_, false))) {
-        op->set({});
-    } else if (const auto reason = end_reason()) {
-        op->set(reason);
-    } else {
-        return waiting_.push(op);
-    }
-    engine().complete(op);
-}
-
-void ring_core::cancel(std::uint64_t id) {
-    auto held = engine().lock();
-    for (auto* op = receiving_.front(); op; op = static_cast<ring_receive_operation*>(op->next)) {
-        if (op->id != id) continue;
-        receiving_.remove(op);
-        op->set(asio::error::operation_aborted, {});
-        return engine().complete(op);
-    }
-    for (auto* op = waiting_.front(); op; op = static_cast<ring_wait_operation*>(op->next)) {
-        if (op->id != id) continue;
-        waiting_.remove(op);
-        op->set(asio::error::operation_aborted);
-        return engine().complete(op);
-    }
-}
-
-void ring_core::cancel_all(const error_code& ec) {
-    auto held = engine().lock();
-    finish_operations(ec);
-}
-
-void ring_core::finish_operations(const error_code& ec) noexcept {
-    while (auto* op = receiving_.pop()) {
-        op->set(ec, {});
-        engine().complete(op);
-    }
-    while (auto* op = waiting_.pop()) {
-        op->set(ec);
-        engine().complete(op);
-    }
 }
 
 } // namespace rocio::detail

@@ -1,9 +1,7 @@
 #include <rocio/ring/detail/ring_memory.hpp>
 
-#include <new>
 #include <utility>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace rocio::detail {
@@ -14,28 +12,28 @@ std::size_t rounded(std::size_t size, std::size_t unit) noexcept {
     return (size + unit - 1) / unit * unit;
 }
 
+/// Of one direction's slots, in whole pages.
+std::size_t half_of(std::uint32_t slots, std::uint32_t slot_size) noexcept {
+    return rounded(std::size_t{slots} * slot_size, static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)));
+}
+
+/// Of one direction's flags, in whole cache lines.
+std::size_t flags_of(std::uint32_t slots) noexcept {
+    return rounded(std::size_t{slots} * sizeof(std::uint64_t), 64);
+}
+
 } // namespace
 
-ring_memory::ring_memory(std::uint32_t slots, std::uint32_t slot_size)
-    : slots_(slots),
+ring_memory::ring_memory(std::uint32_t slots, std::uint32_t slot_size, const memory_options& options)
+    : memory_(2 * (half_of(slots, slot_size) + flags_of(slots)), options),
+      slots_(slots),
       slot_size_(slot_size),
-      generations_(std::make_unique<std::atomic<std::uint32_t>[]>(slots)) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    half_ = rounded(std::size_t{slots} * slot_size, page);
-    flags_ = rounded(std::size_t{slots} * sizeof(std::uint64_t), 64);
-    void* p = ::mmap(nullptr, 2 * half_ + rounded(2 * flags_, page), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    rx_ = static_cast<std::byte*>(p);
-    tx_ = rx_ + half_;
-    rx_flags_ = reinterpret_cast<std::uint64_t*>(tx_ + half_);
-    tx_flags_ = rx_flags_ + flags_ / sizeof(std::uint64_t);
-}
-
-ring_memory::~ring_memory() {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    ::munmap(rx_, 2 * half_ + rounded(2 * flags_, page));
-}
+      half_(half_of(slots, slot_size)),
+      rx_(memory_.data_or_throw()),
+      tx_(rx_ + half_),
+      rx_flags_(reinterpret_cast<std::uint64_t*>(tx_ + half_)),
+      tx_flags_(rx_flags_ + flags_of(slots) / sizeof(std::uint64_t)),
+      generations_(std::make_unique<std::atomic<std::uint32_t>[]>(slots)) {}
 
 void ring_memory::note_change() noexcept {
     // seq_cst on both sides: either the engine, which looks once more after arm(), sees the flag, or this

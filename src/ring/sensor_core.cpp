@@ -40,9 +40,11 @@ void cancel_sensor_operation::operator()(boost::asio::cancellation_type type) co
 sensor_core::sensor_core(completion_engine& engine, const sensor_receiver_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      pages_(std::make_shared<sensor_pages>(config_.pages, config_.frame_size)),
+      pages_(std::make_shared<sensor_pages>(config_.pages, config_.frame_size, config_.memory)),
       receives_(config_.receives),
       queue_(config_.pages) {
+    for (const auto& text : pages_->memory().warnings)
+        engine.log(log_level::warning, "ring", config_.name + ": " + text);
     auto held = engine.lock();
     engine.add_sweeper(*this);
 }
@@ -401,6 +403,8 @@ sensor_receiver_snapshot sensor_core::snapshot() const {
     s.receive_errors = count_.errors;
     s.last_frame_number = last_number_.value_or(0);
     s.device_counters = core_.counters();
+    held.unlock();
+    s.memory = pages_->memory();
     return s;
 }
 

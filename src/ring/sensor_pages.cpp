@@ -1,35 +1,22 @@
 #include <rocio/ring/detail/sensor_pages.hpp>
 
-#include <new>
-
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace rocio::detail {
 
 namespace {
 
-std::size_t whole_pages(std::size_t size) noexcept {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    return (size + page - 1) / page * page;
+std::uint32_t page_size_of(std::uint32_t frame_size) noexcept {
+    return static_cast<std::uint32_t>(frame_metadata::offset_after(frame_size) + frame_metadata::size);
 }
 
 } // namespace
 
-sensor_pages::sensor_pages(std::uint32_t pages, std::uint32_t frame_size)
-    : pages_(pages),
+sensor_pages::sensor_pages(std::uint32_t pages, std::uint32_t frame_size, const memory_options& options)
+    : mapped_(std::size_t{pages} * page_size_of(frame_size), options),
+      pages_(pages),
       frame_size_(frame_size),
-      page_size_(static_cast<std::uint32_t>(frame_metadata::offset_after(frame_size) + frame_metadata::size)),
-      states_(std::make_unique<state[]>(pages)) {
-    mapped_ = whole_pages(std::size_t{pages_} * page_size_);
-    void* p = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    memory_ = static_cast<std::byte*>(p);
-}
-
-sensor_pages::~sensor_pages() {
-    ::munmap(memory_, mapped_);
-}
+      page_size_(page_size_of(frame_size)),
+      memory_(mapped_.data_or_throw()),
+      states_(std::make_unique<state[]>(pages)) {}
 
 frame_metadata sensor_pages::metadata(std::uint32_t page) const noexcept {
     const auto* at = memory_ + std::size_t{page} * page_size_ + frame_metadata::offset_after(frame_size_);

@@ -14,25 +14,14 @@ wire::opcode opcode_of(const transport::packet_out& p) noexcept {
 
 /// A request that leaves together with an acknowledgement is the answer somebody waits for; the
 /// acknowledgement only frees a work request. Requests and responses are numbered apart, so their order among
-/// each other is free.
+/// each other is free. It does not join the answer in a train: the answer of a segmented send takes the peer
+/// a third longer to get, the acknowledgement by itself leaves while the peer works already.
 bool acknowledgement_can_wait(std::span<const transport::packet_out> packets) noexcept {
     return packets.size() >= 2 && opcode_of(packets[0]) == wire::rc::acknowledge &&
            opcode_of(packets[1]).is_request();
 }
 
-std::size_t datagram_size(const transport::packet_out& p) noexcept {
-    return p.header.bytes().size() + p.payload.size() + wire::pad_of(p.payload.size()) + wire::icrc_size;
-}
-
 } // namespace
-
-/// Where a datagram of that size stands in the train that ends with `packet`; 0: it cannot join.
-std::uint8_t send_batch::segment_behind(std::size_t packet, std::size_t datagram_bytes) const noexcept {
-    const transport::packet_out& last = given_[packet];
-    const std::size_t size = datagram_size(given_[packet - last.segment]);
-    const bool open = datagram_size(last) == size && last.segment + 1 < longest_segment_train;
-    return open && datagram_bytes <= size ? static_cast<std::uint8_t>(last.segment + 1) : std::uint8_t{0};
-}
 
 void send_batch::seal(const soft_queue_pair& qp, std::size_t packet, std::size_t place) {
     const transport::packet_out& p = given_[packet];
@@ -51,9 +40,6 @@ bool send_batch::take_from(soft_queue_pair& qp, transport::time_point now, bool 
     const std::size_t n = qp.transport().next_packets(std::span(given_).subspan(first), now);
     if (n == 0) return false;
     const bool rotate = answer_first && acknowledgement_can_wait(std::span(given_).subspan(first, n));
-    // One send, and one receive at the peer, for both.
-    if (rotate && qp.path().to.trains)
-        given_[first].segment = segment_behind(first + n - 1, datagram_size(given_[first]));
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t place = !rotate ? i : i == 0 ? n - 1 : i - 1;
         seal(qp, first + i, first + place);

@@ -53,7 +53,6 @@ class send_batch {
     };
 
     void seal(const soft_queue_pair& qp, std::size_t packet, std::size_t place);
-    std::uint8_t segment_behind(std::size_t packet, std::size_t datagram_bytes) const noexcept;
     static void commit_one(const group& g, std::size_t taken, transport::time_point now);
 
     std::array<transport::packet_out, capacity> given_{};

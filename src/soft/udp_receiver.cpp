@@ -17,6 +17,10 @@ constexpr int UDP_GRO = 104;
 
 /// So often the other mode must have been the better one.
 constexpr unsigned streak_of_change = 4;
+/// What comes one after the other while messages go to and fro: an answer and an acknowledgement.
+constexpr unsigned usual_run = 2;
+/// Each change costs a system call: what did not pay is tried again less often.
+constexpr unsigned longest_patience = 4096;
 constexpr std::size_t large_datagram = 512;
 constexpr int attempts = 8;
 
@@ -171,14 +175,20 @@ void udp_receiver::learn_single() noexcept {
         return;
     }
     run_ += static_cast<unsigned>(fetched_count_);
-    if (run_ > 1 && ++streak_ >= streak_of_change) set_burst(true);
+    if (run_ > usual_run && ++streak_ >= patience_) {
+        set_burst(true);
+        paid_ = false;
+    }
 }
 
 void udp_receiver::learn_burst() noexcept {
     if (fetched_count_ == 0) return;
-    const bool lone = fetched_count_ == 1 && fetched_[0].segment == 0;
-    streak_ = lone ? streak_ + 1 : 0;
-    if (streak_ >= streak_of_change) set_burst(false);
+    const bool few = fetched_count_ <= usual_run && fetched_[0].segment == 0;
+    paid_ = paid_ || !few;
+    streak_ = few ? streak_ + 1 : 0;
+    if (streak_ < streak_of_change) return;
+    patience_ = paid_ ? streak_of_change : std::min(2 * patience_, longest_patience);
+    set_burst(false);
 }
 
 /// Where the kernel knows nothing of UDP_GRO it takes trains apart itself.

@@ -71,6 +71,8 @@ class udp_receiver {
     /// A train that was joined before UDP_GRO was switched off may still wait.
     bool may_hold_train_ = false;
     bool expects_train_ = false; ///< The last message was one.
+    unsigned patience_ = 4;      ///< As long a streak makes a burst of it.
+    bool paid_ = true;           ///< The burst brought more than single looks would have.
     unsigned run_ = 0;           ///< Datagrams since a look that found nothing.
     unsigned streak_ = 0;        ///< How often the other mode would have been better.
 };

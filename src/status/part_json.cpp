@@ -44,6 +44,18 @@ json::value time_json(std::chrono::system_clock::time_point time) {
     return json_text(std::string(date.data(), length) + fraction.data());
 }
 
+json::object memory_json(const memory_snapshot& m) {
+    json::array warnings;
+    for (const auto& text : m.warnings) warnings.push_back(json_text(text));
+    json::object result{{"bytes", m.bytes},         {"huge_pages", json_text(to_string(m.pages))},
+                        {"page_size", m.page_size}, {"huge_bytes", nullptr},
+                        {"numa_node", nullptr},     {"prefaulted", m.prefaulted},
+                        {"locked", m.locked},       {"warnings", std::move(warnings)}};
+    if (m.huge_bytes) result["huge_bytes"] = *m.huge_bytes;
+    if (m.numa_node) result["numa_node"] = *m.numa_node;
+    return result;
+}
+
 json::object latency_json(const latency_summary& s) {
     json::array buckets;
     for (std::size_t n = 0; n < s.per_power.size(); ++n) {

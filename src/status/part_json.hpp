@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/io/memory_snapshot.hpp>
 #include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/status/status_snapshot.hpp>
 #include <rocio/types/error.hpp>
@@ -23,6 +24,8 @@ boost::json::value text_or_null(std::string_view text);
 boost::json::value seconds_json(std::chrono::nanoseconds duration);
 /// "2026-01-02T03:04:05.678Z" (RFC 3339); null for 1970, which stands for "never".
 boost::json::value time_json(std::chrono::system_clock::time_point time);
+/// What memory_options have given.
+boost::json::object memory_json(const memory_snapshot& memory);
 boost::json::object latency_json(const latency_summary& latency);
 /// {"last_1s": …, "last_10s": …}
 boost::json::object rate_json(const std::optional<double>& last_1s, const std::optional<double>& last_10s);

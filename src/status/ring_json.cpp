@@ -33,6 +33,7 @@ json::object to_json(const ring_snapshot& r) {
                                    {"sent_per_second",
                                     rate_json(r.send_rates.messages_1s, r.send_rates.messages_10s)}}},
             {"held", latency_json(r.held)},
+            {"memory", memory_json(r.memory)},
             {"counters", counters_json(r.device_counters)}};
 }
 
@@ -66,6 +67,7 @@ json::object to_json(const sensor_receiver_snapshot& s) {
         {"unexpected", s.unexpected},
         {"receive_errors", s.receive_errors},
         {"last_frame_number", s.last_frame_number},
+        {"memory", memory_json(s.memory)},
         {"counters", counters_json(s.device_counters)}};
 }
 

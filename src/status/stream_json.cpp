@@ -83,6 +83,7 @@ json::object to_json(const receive_server_snapshot& stream) {
     result["rates"] = frame_rates_json(stream.rates);
     result["channels"] = channels_json(stream.channels);
     result["views"] = views_json(stream.views);
+    result["memory"] = detail::memory_json(stream.memory);
     result["counters"] = nullptr;
     if (stream.has_counters) result["counters"] = detail::counters_json(stream.counters);
     return result;

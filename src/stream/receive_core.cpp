@@ -34,21 +34,24 @@ receive_server_config checked(const receive_server_config& config) {
 receive_core::receive_core(completion_engine& engine, const receive_server_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      pool_(std::make_shared<slot_pool>(config_.rx_queue_depth, config_.max_payload)),
-      lent_since_(config_.rx_queue_depth) {
+      pool_(std::make_unique<slot_pool>(config_.rx_queue_depth, config_.max_payload, config_.memory)) {
+    for (const auto& text : pool_->memory().warnings)
+        engine.log(log_level::warning, "stream", config_.name + ": " + text);
     auto held = engine.lock();
     if (auto e = open()) {
         region_.reset();
         throw_if(e);
     }
-    engine.add_sweeper(*this);
-    pool_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); });
+    sweep_ = engine.add_called_sweeper(*this);
+    pool_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); }, sweep_);
 }
 
 receive_core::~receive_core() {
     stop();
     auto held = engine().lock();
     engine().remove_sweeper(*this);
+    for (const auto slot : early_) pool_->drop_lease(slot);
+    slot_pool::abandon(std::move(pool_), lent_);
 }
 
 error_info receive_core::open() {
@@ -59,17 +62,23 @@ error_info receive_core::open() {
     if (config_.remote_write) memory.access = memory.access | memory_access::remote_write;
     if (auto e = config_.device->register_memory(pool_->slab(), memory, region_)) return e;
     const auto depth = config_.rx_queue_depth;
-    slots_.assign(depth, slot_state::free);
     requests_.resize(depth);
-    chain_.reserve(depth);
+    chain_.resize(depth);
     early_.reserve(depth);
-    free_.reserve(depth);
-    for (std::uint32_t slot = depth; slot > 0; --slot) free_.push_back(slot - 1);
-    for (std::uint32_t slot = 0; slot < depth; ++slot) {
-        const auto bytes = pool_->slot(slot);
-        requests_[slot].buffer = {bytes.data(), config_.max_payload, region_->local_key()};
+    free_.resize(depth);
+    while (free_count_ < depth) {
+        free_[free_count_] = depth - 1 - free_count_;
+        ++free_count_;
     }
+    build_requests();
     return {};
+}
+
+void receive_core::build_requests() noexcept {
+    for (std::uint32_t slot = 0; slot < requests_.size(); ++slot) {
+        requests_[slot] = {core_.id(slot),
+                           {pool_->slot(slot).data(), config_.max_payload, region_->local_key()}};
+    }
 }
 
 error_info receive_core::set_transport(const transport_config& transport) {
@@ -112,6 +121,7 @@ error_info receive_core::prepare(local_parameters& out) {
     if (active_) return {errc::already_connected, config_.name + " is connected, or about to be"};
     if (!core_.is_open()) {
         if (auto e = core_.reopen(*this)) return e;
+        build_requests();
     }
     if (auto e = core_.to_init()) return e;
     begin_activity();
@@ -191,7 +201,7 @@ void receive_core::end_activity() noexcept {
     engine().work_finished();
 }
 
-void receive_core::end_session(const error_info& cause, phase next) noexcept {
+[[gnu::noinline]] void receive_core::end_session(const error_info& cause, phase next) noexcept {
     // First of all: draining below brings flushed receives, which must not end the session again.
     end_activity();
     phase_ = next;
@@ -206,10 +216,8 @@ void receive_core::end_session(const error_info& cause, phase next) noexcept {
         core_.drain();
         core_.close();
     }
-    for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
-        if (slots_[slot] != slot_state::posted) continue;
-        slots_[slot] = slot_state::free;
-        free_.push_back(slot);
+    for (std::uint32_t slot = 0; slot < pool_->depth(); ++slot) {
+        if (pool_->is_posted(slot)) free_slot(slot);
     }
     posted_ = 0;
     const auto reason = end_reason();
@@ -228,86 +236,132 @@ void receive_core::stop() {
     pool_->close();
 }
 
-void receive_core::on_completion(const work_completion& completion) noexcept {
-    const auto slot = completion.id.slot;
-    if (slot >= slots_.size() || slots_[slot] != slot_state::posted) return;
-    --posted_;
-    if (completion.status == errc::success) return receive(completion);
-    slots_[slot] = slot_state::free;
-    free_.push_back(slot);
-    // A flush is never the cause, only its consequence; without a cause known it is the best there is.
-    if (active_) end_session({completion.status, {}}, phase::disconnected);
-}
-
-void receive_core::receive(const work_completion& completion) noexcept {
-    const auto slot = completion.id.slot;
-    if (completion.op != completion_opcode::receive) return refuse(slot, unexpected_opcode_);
-    if (!completion.has_immediate) return refuse(slot, without_immediate_);
-    if (completion.byte_len == 0 || completion.byte_len > config_.max_payload)
-        return refuse(slot, bad_length_);
-    count(completion);
-    const auto channel = static_cast<std::uint8_t>(completion.immediate);
-    const queued_frame entry{slot, completion.byte_len, completion.immediate,
-                             std::chrono::steady_clock::now()};
-    const auto takers = count_views(channel);
-    if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
-    slots_[slot] = slot_state::lent;
-    ++lent_;
-    lent_since_[slot].store(entry.received.time_since_epoch().count(), std::memory_order_relaxed);
-    if (takers == 0) {
-        pool_->lend(slot, 1);
-        return early_.push_back(entry);
+/// A clock is read once for what one poll found, and the counters are written once for frames in a row.
+[[gnu::flatten]] void receive_core::on_completions(std::span<const work_completion> batch) noexcept {
+    pool_->disarm();
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    frame_sum sum;
+    for (const auto& completion : batch) {
+        if (is_frame(completion)) [[likely]] {
+            ++sum.frames;
+            sum.bytes += completion.byte_len;
+            take_frame(completion, now);
+            continue;
+        }
+        count(std::exchange(sum, {}));
+        on_other_completion(completion);
     }
-    pool_->lend(slot, takers);
-    deliver(entry);
+    count(sum);
+    note_recycled();
 }
 
-void receive_core::count(const work_completion& completion) noexcept {
-    ++frames_;
-    bytes_ += completion.byte_len;
+inline void receive_core::count(const frame_sum& sum) noexcept {
+    posted_ -= sum.frames;
+    frames_ += sum.frames;
+    bytes_ += sum.bytes;
+    // What several views take, deliver() counts.
+    if (only_view_) lent_ += sum.frames;
+}
+
+inline bool receive_core::is_frame(const work_completion& completion) const noexcept {
+    return completion.status == errc::success && completion.op == completion_opcode::receive &&
+           completion.has_immediate && completion.byte_len - 1 < config_.max_payload &&
+           completion.id.slot < config_.rx_queue_depth && pool_->is_posted(completion.id.slot);
+}
+
+inline void receive_core::take_frame(const work_completion& completion,
+                                     std::chrono::steady_clock::rep now) noexcept {
+    const auto slot = completion.id.slot;
+    auto& record = pool_->record(slot);
+    record.size = completion.byte_len;
+    record.immediate = completion.immediate;
+    record.received.store(now, std::memory_order_relaxed);
     auto& channel = channels_[completion.immediate & 0xFF];
     channel.add(completion.byte_len);
-    if (config_.counter_wrap) channel.follow(completion.immediate >> 8, *config_.counter_wrap);
+    if (config_.counter_wrap) [[unlikely]]
+        channel.follow(completion.immediate >> 8, *config_.counter_wrap);
+    if (!only_view_) [[unlikely]]
+        return deliver(slot);
+    record.leases.store(1, std::memory_order_release);
+    only_view_->deliver(slot);
 }
 
-void receive_core::deliver(const queued_frame& entry) noexcept {
-    for (auto* view : all_views_) view->deliver(entry);
-    for (auto* view : channel_views_[static_cast<std::uint8_t>(entry.immediate)]) view->deliver(entry);
+[[gnu::noinline]] void receive_core::on_other_completion(const work_completion& completion) noexcept {
+    const auto slot = completion.id.slot;
+    if (slot >= requests_.size() || !pool_->is_posted(slot)) return;
+    --posted_;
+    if (completion.status != errc::success) {
+        free_slot(slot);
+        // A flush is never the cause, only its consequence; without a cause known it is the best there is.
+        if (active_) end_session({completion.status, {}}, phase::disconnected);
+        return;
+    }
+    if (completion.op != completion_opcode::receive) return refuse(slot, unexpected_opcode_);
+    refuse(slot, completion.has_immediate ? bad_length_ : without_immediate_);
+}
+
+/// To each of several views, or of none.
+[[gnu::noinline]] void receive_core::deliver(std::uint32_t slot) noexcept {
+    const auto channel = static_cast<std::uint8_t>(pool_->record(slot).immediate);
+    const auto takers = count_views(channel);
+    if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
+    ++lent_;
+    pool_->lend(slot, std::max(takers, 1U));
+    if (takers == 0) return early_.push_back(slot);
+    for (auto* view : all_views_) view->deliver(slot);
+    for (auto* view : channel_views_[channel]) view->deliver(slot);
+}
+
+void receive_core::free_slot(std::uint32_t slot) noexcept {
+    pool_->set_free(slot);
+    free_[free_count_++] = slot;
 }
 
 void receive_core::refuse(std::uint32_t slot, std::uint64_t& counter) noexcept {
     ++counter;
-    slots_[slot] = slot_state::free;
-    free_.push_back(slot);
+    free_slot(slot);
+    sweep_();
 }
 
 std::uint32_t receive_core::count_views(std::uint8_t channel) const noexcept {
     return static_cast<std::uint32_t>(all_views_.size() + channel_views_[channel].size());
 }
 
+/// Called for by the first lease that ends, and by free_slot()'s callers.
 bool receive_core::on_sweep() noexcept {
     pool_->disarm();
-    const bool any = pool_->take_returned([this](std::uint32_t slot) {
-        slots_[slot] = slot_state::free;
-        free_.push_back(slot);
-        --lent_;
-    });
-    if (active_ && !free_.empty()) post_free_slots();
-    return any;
+    const auto before = free_count_;
+    pool_->take_returned([this](std::uint32_t slot) { free_[free_count_++] = slot; });
+    const auto returned = free_count_ - before;
+    lent_ -= returned;
+    if (active_ && free_count_ > 0) post_free_slots();
+    return returned > 0;
 }
 
-void receive_core::post_free_slots() noexcept {
-    chain_.clear();
-    for (const auto slot : free_) {
-        auto request = requests_[slot];
-        request.id = core_.id(slot);
-        chain_.push_back(request);
+/// Without a copy where the slots lie side by side, as they do while they come and go in order.
+inline std::span<const receive_request> receive_core::requests_of_free_slots() noexcept {
+    const auto n = free_count_;
+    const auto last = free_[0];
+    bool in_order = true;
+    for (std::uint32_t i = 0; i < n; ++i) {
+        in_order &= free_[i] + i == last;
+        pool_->set_posted(free_[i]);
     }
-    const auto outcome = core_.pair().post_receive(chain_);
-    for (std::size_t i = 0; i < outcome.accepted; ++i) slots_[chain_[i].id.slot] = slot_state::posted;
-    posted_ += static_cast<std::uint32_t>(outcome.accepted);
-    free_.erase(free_.begin(), free_.begin() + static_cast<std::ptrdiff_t>(outcome.accepted));
-    if (outcome.accepted == chain_.size() || outcome.reason == errc::queue_full) return;
+    if (in_order) return std::span(requests_).subspan(last + 1 - n, n);
+    for (std::uint32_t i = 0; i < n; ++i) chain_[i] = requests_[free_[n - 1 - i]];
+    return std::span(chain_).first(n);
+}
+
+/// The one freed last is at the top of the stack and goes first.
+void receive_core::post_free_slots() noexcept {
+    const auto requests = requests_of_free_slots();
+    const auto outcome = core_.pair().post_receive(requests);
+    const auto accepted = static_cast<std::uint32_t>(outcome.accepted);
+    posted_ += accepted;
+    free_count_ -= accepted;
+    if (free_count_ == 0) return;
+    for (std::uint32_t i = 0; i < free_count_; ++i) pool_->set_free(free_[i]);
+    if (outcome.reason == errc::queue_full) return sweep_();
     end_session({outcome.reason, "the device refused a receive"}, phase::disconnected);
 }
 

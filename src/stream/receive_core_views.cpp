@@ -22,20 +22,28 @@ void receive_core::attach_view(view_state& view) {
     auto& list = view.channel() ? channel_views_[*view.channel()] : all_views_;
     list.push_back(&view);
     had_view_ = true;
+    find_only_view();
     // Frames that came before there was any view belong to the first one, where they match.
-    for (const auto& entry : std::exchange(early_, {})) {
-        if (count_views(static_cast<std::uint8_t>(entry.immediate)) > 0) {
-            deliver(entry);
-            continue;
+    for (const auto slot : std::exchange(early_, {})) {
+        if (view.channel() && *view.channel() != static_cast<std::uint8_t>(pool_->record(slot).immediate)) {
+            ++unclaimed_;
+            pool_->drop_lease(slot);
+        } else {
+            view.deliver(slot);
         }
-        ++unclaimed_;
-        pool_->drop_lease(entry.slot);
     }
 }
 
 void receive_core::detach_view(view_state& view) noexcept {
     auto& list = view.channel() ? channel_views_[*view.channel()] : all_views_;
     std::erase(list, &view);
+    find_only_view();
+}
+
+void receive_core::find_only_view() noexcept {
+    const auto has_views = [](const auto& list) { return !list.empty(); };
+    const bool others = std::any_of(channel_views_.begin(), channel_views_.end(), has_views);
+    only_view_ = all_views_.size() == 1 && !others ? all_views_.front() : nullptr;
 }
 
 error_code receive_core::end_reason() const noexcept {
@@ -74,7 +82,7 @@ std::chrono::nanoseconds receive_core::oldest_lease() const noexcept {
     auto oldest = now;
     for (std::uint32_t slot = 0; slot < config_.rx_queue_depth; ++slot) {
         if (!pool_->is_lent(slot)) continue;
-        oldest = std::min(oldest, lent_since_[slot].load(std::memory_order_relaxed));
+        oldest = std::min(oldest, pool_->record(slot).received.load(std::memory_order_relaxed));
     }
     return clock::duration(now - oldest);
 }
@@ -149,7 +157,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.pair_state = core_.pair_state();
     s.slots_posted = posted_;
     s.slots_lent = lent_;
-    s.slots_free = static_cast<std::uint32_t>(free_.size());
+    s.slots_free = free_count_;
     s.stalled_by = stalled_by();
     s.unclaimed = unclaimed_;
     s.without_immediate = without_immediate_;
@@ -163,6 +171,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.has_counters = counters.has_value();
     s.counters = counters.value_or(device_queue_pair_counters{});
     held.unlock();
+    s.memory = pool_->memory();
     s.oldest_lease = oldest_lease();
     return s;
 }

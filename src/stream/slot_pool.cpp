@@ -1,57 +1,82 @@
 #include <rocio/stream/detail/slot_pool.hpp>
 
-#include <new>
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include <mutex>
+#include <utility>
 
 namespace rocio::detail {
 
-slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size)
-    : depth_(depth), slot_size_(slot_size), links_(std::make_unique<link[]>(depth)) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    mapped_ = (std::size_t{depth} * slot_size + page - 1) / page * page;
-    void* p = ::mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) throw std::bad_alloc();
-    slab_ = static_cast<std::byte*>(p);
-}
+/// How to tell the engine. Shared, because whoever returns a slot tells when the pool may be gone.
+struct slot_pool::caller {
+    std::mutex mutex;
+    std::function<void()> wake;
+    sweep_call first;
 
-slot_pool::~slot_pool() {
-    ::munmap(slab_, mapped_);
-}
+    void call_wake() {
+        std::lock_guard lock(mutex);
+        if (wake) wake();
+    }
+};
 
-void slot_pool::drop_lease(std::uint32_t index) noexcept {
-    auto& place = links_[index];
-    if (place.leases.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options)
+    : memory_(std::size_t{depth} * slot_size, options),
+      depth_(depth),
+      slot_size_(slot_size),
+      slab_(memory_.data_or_throw()),
+      records_(std::make_unique<slot_record[]>(depth)),
+      caller_(std::make_shared<caller>()) {}
+
+void slot_pool::give_back_first(std::uint32_t index) noexcept {
+    const auto call = caller_;
     std::uint32_t head = returned_.load(std::memory_order_relaxed);
     do {
-        place.next.store(head, std::memory_order_relaxed);
-        // seq_cst on both sides: either arm() sees this slot, or this sees `armed_`.
+        if (head == abandoned) return leave();
+        records_[index].next.store(head > last_index ? none : head, std::memory_order_relaxed);
     } while (
-        !returned_.compare_exchange_weak(head, index, std::memory_order_seq_cst, std::memory_order_relaxed));
-    if (!armed_.load(std::memory_order_seq_cst) || !armed_.exchange(false, std::memory_order_seq_cst)) return;
-    std::lock_guard lock(mutex_);
-    if (wake_) wake_();
+        !returned_.compare_exchange_weak(head, index, std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (head <= last_index) return;
+    call->first();
+    if (head == armed) call->call_wake();
 }
 
 bool slot_pool::arm() noexcept {
-    armed_.store(true, std::memory_order_seq_cst);
-    return returned_.load(std::memory_order_seq_cst) == none;
+    if (has_recycled()) return false;
+    std::uint32_t head = none;
+    return returned_.compare_exchange_strong(head, armed, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed) ||
+           head == armed;
 }
 
-void slot_pool::disarm() noexcept {
-    if (armed_.load(std::memory_order_relaxed)) armed_.store(false, std::memory_order_relaxed);
+/// Fails if something was returned just now, which wakes the engine once more than needed.
+void slot_pool::leave_armed() noexcept {
+    std::uint32_t head = armed;
+    returned_.compare_exchange_strong(head, none, std::memory_order_relaxed);
 }
 
-void slot_pool::open(std::function<void()> wake) {
-    std::lock_guard lock(mutex_);
-    wake_ = std::move(wake);
+void slot_pool::abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noexcept {
+    auto* left = pool.release();
+    std::uint32_t at = left->returned_.exchange(abandoned, std::memory_order_acq_rel);
+    std::int64_t out = lent;
+    for (auto& i = left->recycled_; i != none; --out)
+        i = left->records_[i].next.load(std::memory_order_relaxed);
+    for (; at <= last_index; --out) at = left->records_[at].next.load(std::memory_order_relaxed);
+    if (left->balance_.fetch_sub(out, std::memory_order_acq_rel) == out) delete left;
+}
+
+/// Comes after abandon(), but perhaps before it knows how many are to come.
+void slot_pool::leave() noexcept {
+    if (balance_.fetch_add(1, std::memory_order_acq_rel) == -1) delete this;
+}
+
+void slot_pool::open(std::function<void()> wake, sweep_call first) {
+    std::lock_guard lock(caller_->mutex);
+    caller_->wake = std::move(wake);
+    caller_->first = std::move(first);
 }
 
 void slot_pool::close() noexcept {
     std::function<void()> gone;
-    std::lock_guard lock(mutex_);
-    gone.swap(wake_);
+    std::lock_guard lock(caller_->mutex);
+    gone.swap(caller_->wake);
 }
 
 } // namespace rocio::detail

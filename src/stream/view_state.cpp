@@ -4,42 +4,40 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
+#include <bit>
 
 namespace rocio::detail {
 
 void receive_some_operation::before_upcall() noexcept {
-    if (std::get<0>(result_)) return;
-    auto& taken = std::get<1>(result_);
     auto held = from->engine().lock();
-    taken += from->take_more(out.subspan(taken));
+    from->stop_filling(this);
 }
 
 view_state::view_state(std::shared_ptr<receive_core> core, std::optional<std::uint8_t> channel,
                        const view_options& options)
-    : core_(std::move(core)), channel_(channel), options_(options), ring_(core_->config().rx_queue_depth) {}
+    : core_(std::move(core)),
+      engine_(core_->engine()),
+      pool_(core_->pool()),
+      channel_(channel),
+      limit_(std::min(options.drop_oldest_beyond.value_or(pool_.depth()), pool_.depth())),
+      ring_(std::bit_ceil(pool_.depth())),
+      mask_(static_cast<std::uint32_t>(ring_.size()) - 1) {}
 
 view_state::~view_state() = default;
-
-completion_engine& view_state::engine() noexcept {
-    return core_->engine();
-}
 
 std::string view_state::name() const {
     return channel_ ? "channel " + std::to_string(*channel_) : "all";
 }
 
-std::uint64_t view_state::next_id() noexcept {
-    return last_id_.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-void view_state::start(receive_one_operation* op) {
+[[gnu::flatten]] void view_state::start(receive_one_operation* op) {
     auto held = engine().lock();
-    if (engine().is_shut_down()) {
+    if (engine().is_shut_down()) [[unlikely]] {
         held.unlock();
         return op->destroy();
     }
     engine().work_started();
-    if (count_ > 0) return finish_one(op, pop());
+    if (count_ > 0) return finish(op, pop());
+    filling_ = nullptr;
     if (const auto reason = core_->end_reason()) {
         op->set(reason, {});
         return engine().complete(op);
@@ -47,7 +45,7 @@ void view_state::start(receive_one_operation* op) {
     waiting_one_.push(op);
 }
 
-void view_state::start(receive_some_operation* op) {
+[[gnu::flatten]] void view_state::start(receive_some_operation* op) {
     auto held = engine().lock();
     if (engine().is_shut_down()) {
         held.unlock();
@@ -59,7 +57,8 @@ void view_state::start(receive_some_operation* op) {
         engine().complete(op);
     };
     if (op->out.empty()) return end_now(errc::invalid_argument);
-    if (count_ > 0) return finish_some(op, pop());
+    if (count_ > 0) return finish(op, pop());
+    filling_ = nullptr;
     if (const auto reason = core_->end_reason()) return end_now(reason);
     waiting_some_.push(op);
 }
@@ -102,53 +101,38 @@ void view_state::complete_all(const error_code& ec) {
 }
 
 void view_state::take_operations(async::operation_queue<>& pending) noexcept {
+    filling_ = nullptr; // it goes uncalled
     while (auto* op = waiting_one_.pop()) pending.push(op);
     while (auto* op = waiting_some_.pop()) pending.push(op);
 }
 
-void view_state::finish_one(receive_one_operation* op, const queued_frame& entry) {
+void view_state::finish(receive_one_operation* op, std::uint32_t slot) noexcept {
     ++delivered_;
-    op->set({}, frame(core_->pool(), entry));
+    op->take(pool_, slot);
     engine().complete(op);
 }
 
-void view_state::finish_some(receive_some_operation* op, const queued_frame& entry) {
-    ++delivered_;
-    op->out[0] = frame(core_->pool(), entry);
-    op->set({}, 1);
+/// What comes until its handler is called is put in, but for what is somebody else's who waits.
+void view_state::finish(receive_some_operation* op, std::uint32_t slot) noexcept {
     engine().complete(op);
+    ++delivered_;
+    bool room = op->take(pool_, slot);
+    for (; room && count_ > 0; ++delivered_) room = op->take(pool_, pop());
+    const bool alone = waiting_one_.empty() && waiting_some_.empty();
+    filling_ = room && alone ? op : nullptr;
+    core_->note_recycled();
 }
 
-void view_state::deliver(const queued_frame& entry) {
-    if (auto* op = waiting_one_.pop()) return finish_one(op, entry);
-    if (auto* op = waiting_some_.pop()) return finish_some(op, entry);
-    const auto limit =
-        std::min<std::uint32_t>(options_.drop_oldest_beyond.value_or(core_->config().rx_queue_depth),
-                                static_cast<std::uint32_t>(ring_.size()));
-    if (count_ >= limit) {
+void view_state::queue(std::uint32_t slot) noexcept {
+    if (count_ >= limit_) {
         ++dropped_;
-        core_->give_back(pop().slot);
+        pool_.drop_lease(pop());
     }
-    ring_[(head_ + count_) % ring_.size()] = entry;
-    ++count_;
-}
-
-queued_frame view_state::pop() noexcept {
-    const auto entry = ring_[head_];
-    head_ = static_cast<std::uint32_t>((head_ + 1) % ring_.size());
-    --count_;
-    return entry;
-}
-
-std::size_t view_state::take_more(std::span<frame> out) {
-    std::size_t n = 0;
-    for (; n < out.size() && count_ > 0; ++n) out[n] = frame(core_->pool(), pop());
-    delivered_ += n;
-    return n;
+    ring_[(head_ + count_++) & mask_] = slot;
 }
 
 void view_state::drop_queued() noexcept {
-    while (count_ > 0) core_->give_back(pop().slot);
+    while (count_ > 0) pool_.drop_lease(pop());
 }
 
 } // namespace rocio::detail

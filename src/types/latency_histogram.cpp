@@ -26,11 +26,11 @@ std::uint64_t latency_histogram::bucket_end(std::size_t bucket) noexcept {
     return first + (std::uint64_t{1} << shift) - 1;
 }
 
-void latency_histogram::record(std::chrono::nanoseconds duration) noexcept {
+void latency_histogram::record(std::chrono::nanoseconds duration, std::uint64_t times) noexcept {
     const auto ns = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
     max_.raise_to(ns);
-    sum_.add(ns);
-    counts_[bucket_of(ns)].add();
+    sum_.add(ns * times);
+    counts_[bucket_of(ns)].add(times);
 }
 
 std::uint64_t latency_histogram::count() const noexcept {

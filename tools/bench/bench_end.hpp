@@ -26,9 +26,9 @@ struct bench_end {
     busy_poll_thread thread;
 };
 
-/// Runs `f` on the end's own thread and waits for it.
-template <class F>
-auto on(bench_end& end, F f) {
+/// Runs `f` on the end's own thread and waits for it. End: whatever has a busy_poll_thread `thread`.
+template <class End, class F>
+auto on(End& end, F f) {
     return boost::asio::post(end.thread.context(), boost::asio::use_future(std::move(f))).get();
 }
 

@@ -9,7 +9,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include <optional>
+#include <exception>
+#include <sstream>
 #include <utility>
 
 namespace rocio::tools {
@@ -19,18 +20,13 @@ namespace {
 namespace asio = boost::asio;
 constexpr auto as_result = asio::as_tuple(asio::use_awaitable);
 constexpr auto dial_again = std::chrono::milliseconds{100};
+constexpr auto look_up = std::chrono::milliseconds{50}; // for one who abandoned us
 
 tcp_rendezvous_config rendezvous(const pair_bench_config& config) {
     tcp_rendezvous_config r;
     r.liveness_deadline = std::chrono::milliseconds{0};
-    r.largest_message = config.test == pair_test::write ? 0 : config.size;
+    r.largest_message = is_send(config.operation) ? config.size : 0;
     return r;
-}
-
-std::string text(const asio::ip::tcp::endpoint& where) {
-    const auto address = where.address();
-    return (address.is_v6() ? "[" + address.to_string() + "]" : address.to_string()) + ":" +
-           std::to_string(where.port());
 }
 
 } // namespace
@@ -48,13 +44,12 @@ class bench_meeting::sized_target final : public connectable {
     error_info prepare(local_parameters& out) override {
         cause_ = {};
         auto e = inner_->prepare(out);
-        if (config_.test != pair_test::write) out.max_payload = config_.size;
+        if (is_send(config_.operation)) out.max_payload = config_.size;
         return e;
     }
     void connecting(std::unique_ptr<liveness> attempt) override { inner_->connecting(std::move(attempt)); }
     error_info establish(const peer_parameters& peer) override {
-        const bool writes = config_.test == pair_test::write;
-        const auto theirs = writes ? peer.region.length : peer.max_payload;
+        const auto theirs = is_send(config_.operation) ? peer.max_payload : peer.region.length;
         if (theirs == config_.size) return inner_->establish(peer);
         return {errc::geometry_mismatch, "the other side runs another test, or one with --size " +
                                              std::to_string(theirs) + ", not " +
@@ -85,15 +80,7 @@ asio::awaitable<error_info> connect(std::shared_ptr<Target> target, any_handshak
 }
 
 template <class Target>
-asio::awaitable<error_info> listen(std::shared_ptr<Target> target, const pair_bench_config& config) {
-    tcp_listener_config c;
-    c.endpoint = *config.listen;
-    c.handshake = rendezvous(config);
-    c.log = config.log;
-    tcp_listener listener(co_await asio::this_coro::executor, c);
-    if (config.say)
-        config.say("waiting for the other side at " + text(listener.local_endpoint()) + " on " +
-                   config.device);
+asio::awaitable<error_info> accept(std::shared_ptr<Target> target, tcp_listener& listener) {
     auto [ec, peer] = co_await listener.async_accept(as_result);
     if (ec) co_return error_info{ec, {}};
     co_return co_await connect(target, std::move(peer));
@@ -108,8 +95,11 @@ asio::awaitable<error_info> dial(std::shared_ptr<Target> target, const pair_benc
         const auto e = co_await connect(target, tcp_connector(executor, *config.peer, rendezvous(config)));
         if (!e) co_return e;
         const bool nobody_yet = e.code == boost::system::errc::connection_refused;
-        if (!nobody_yet || std::chrono::steady_clock::now() >= give_up)
-            co_return error_info{e.code, "no connection with " + text(*config.peer) + ": " + e.message()};
+        if (!nobody_yet || std::chrono::steady_clock::now() >= give_up) {
+            std::ostringstream where;
+            where << *config.peer;
+            co_return error_info{e.code, "no connection with " + where.str() + ": " + e.message()};
+        }
         pause.expires_after(dial_again);
         co_await pause.async_wait(as_result);
     }
@@ -117,23 +107,44 @@ asio::awaitable<error_info> dial(std::shared_ptr<Target> target, const pair_benc
 
 } // namespace
 
-bench_meeting::bench_meeting(std::shared_ptr<connectable> target, const pair_bench_config& config)
-    : target_(std::make_shared<sized_target>(std::move(target), config)), config_(config) {}
+bench_meeting::bench_meeting(const pair_bench_config& config) : config_(config) {}
 
 bench_meeting::~bench_meeting() = default;
 
-void bench_meeting::meet(asio::io_context& context) {
+tcp_listener& bench_meeting::listener(asio::io_context& context) {
+    if (listener_) return *listener_;
+    tcp_listener_config c;
+    c.endpoint = *config_.listen;
+    c.handshake = rendezvous(config_);
+    c.log = config_.log;
+    listener_.emplace(context.get_executor(), c);
+    if (config_.listening) config_.listening(listener_->local_endpoint());
+    return *listener_;
+}
+
+void bench_meeting::meet(asio::io_context& context, std::shared_ptr<connectable> target) {
     std::optional<error_info> result;
     std::exception_ptr thrown;
-    auto steps = config_.dials() ? dial(target_, config_) : listen(target_, config_);
+    const auto sized = targets_.emplace_back(std::make_shared<sized_target>(std::move(target), config_));
+    auto steps = config_.dials() ? dial(sized, config_) : accept(sized, listener(context));
     asio::co_spawn(context, std::move(steps), [&](std::exception_ptr e, error_info r) {
         thrown = std::move(e);
         result = std::move(r);
     });
     context.restart();
-    while (!result) context.run_one();
+    while (!result) {
+        context.run_one_for(look_up);
+        if (!result && config_.abandoned && *config_.abandoned) give_up(context, result);
+    }
     if (thrown) std::rethrow_exception(thrown);
     throw_if(*result);
+}
+
+/// The coroutine must end before its variables go.
+void bench_meeting::give_up(asio::io_context& context, const std::optional<error_info>& result) {
+    if (listener_) listener_->close();
+    while (!result) context.run_one();
+    throw exception({errc::peer_lost, "the other end could not be made"});
 }
 
 } // namespace rocio::tools

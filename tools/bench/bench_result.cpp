@@ -16,9 +16,4 @@ double median(std::vector<double> samples) {
     return percentile(samples, 0.5);
 }
 
-round_trip_result round_trips(std::vector<double>& samples, double allocations_per_message) {
-    return {percentile(samples, 0.5), percentile(samples, 0.99), percentile(samples, 0.999),
-            allocations_per_message};
-}
-
 } // namespace rocio::tools

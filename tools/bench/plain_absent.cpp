@@ -4,7 +4,7 @@
 
 namespace rocio::tools {
 
-pair_bench_result run_plain_verbs(const pair_bench_config&) {
+measurement run_plain_verbs(const pair_bench_config&) {
     throw exception(
         {errc::verbs_not_built, "--plain needs libibverbs, but this rocio was built with -DROCIO_VERBS=OFF"});
 }

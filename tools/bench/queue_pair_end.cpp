@@ -1,7 +1,5 @@
 #include "bench/queue_pair_end.hpp"
 
-#include "lib/live_line.hpp"
-
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/open/open_device.hpp>
 
@@ -14,9 +12,15 @@ namespace {
 /// The goodbye takes at most tcp_rendezvous_config::release_deadline.
 constexpr std::chrono::seconds longest_goodbye{2};
 
-memory_region_config access_for(pair_test test) {
+memory_access granted_for(message_operation operation) {
+    if (operation == message_operation::read) return memory_access::remote_read;
+    if (is_send(operation)) return memory_access::local_write;
+    return memory_access::remote_write;
+}
+
+memory_region_config access_for(message_operation operation) {
     memory_region_config c;
-    if (test == pair_test::write) c.access = memory_access::local_write | memory_access::remote_write;
+    c.access = memory_access::local_write | granted_for(operation);
     return c;
 }
 
@@ -27,42 +31,57 @@ queue_pair_end::queue_pair_end(const pair_bench_config& config)
       context_(config.poll),
       dev_(open_device(config.device)),
       inline_limit_(std::min(config.max_inline, dev_->limits().max_inline)),
-      memory_(dev_, out_offset() + config.size, access_for(config.test)),
-      pair_(context_, dev_, pair_config()),
-      meeting_(pair_.as_connectable(), config),
+      inline_(sends_inline()),
+      memory_(dev_, out_offset() + std::size_t{config.size} * config.buffers, access_for(config.operation)),
+      meeting_(config),
       silence_(context_) {
     completion_engine::of(context_).set_log_sink(config.log);
-    fill_pattern(out().bytes(), config.dials());
+    in_ = memory_.buffer(0, config.size);
+    for (std::size_t n = 0; n < config.buffers; ++n) {
+        outs_.push_back(memory_.buffer(out_offset() + n * config.size, config.size));
+        fill_pattern(outs_.back().bytes(), config.dials(), n);
+    }
+    pairs_.reserve(config.queue_pairs);
+    for (std::uint32_t i = 0; i < config.queue_pairs; ++i) pairs_.emplace_back(context_, dev_, pair_config());
 }
 
 queue_pair_config queue_pair_end::pair_config() const {
     queue_pair_config c;
     c.send_depth = config_.send_depth;
     c.receive_depth = config_.receive_depth;
-    c.max_inline = sends_inline() ? config_.size : 0;
+    c.max_inline = inline_ ? config_.size : 0;
     c.gid_index = config_.gid_index;
     c.path_mtu = config_.path_mtu;
-    if (config_.test != pair_test::write) return c;
-    c.remote_access = memory_access::remote_write;
+    if (is_send(config_.operation)) return c;
+    c.remote_access = granted_for(config_.operation);
     c.region = memory_.remote();
     c.region.length = config_.size;
+    if (config_.operation == message_operation::read) c.region.address += out_offset();
     return c;
 }
 
 void queue_pair_end::meet() {
-    meeting_.meet(context_);
+    for (auto& pair : pairs_) meeting_.meet(context_, pair.as_connectable());
     before_ = completion_engine::of(context_).snapshot();
 }
 
+/// The first message may be there, and be answered, before meet() has returned.
+const remote_buffer& queue_pair_end::target(std::size_t n) {
+    while (targets_.size() <= n) targets_.push_back(pairs_[targets_.size()].peer().region.buffer());
+    return targets_[n];
+}
+
 void queue_pair_end::run() {
-    context_.restart();
-    live_line live(context_.get_executor(), [this] { return progress_text(config_, moved_); });
     watch_silence();
+    run_until_finished();
+}
+
+void queue_pair_end::run_until_finished() {
+    context_.restart();
     running_ = true;
     if (!finished_) context_.run(); // what is small may be through before the connection's last step
     running_ = finished_ = false;
     silence_.cancel();
-    live.stop();
     throw_if(failure_);
 }
 
@@ -84,17 +103,36 @@ void queue_pair_end::finish() {
 
 void queue_pair_end::fail(const error_info& why) {
     if (finished_ || failure_) return;
-    const auto reason = pair_.last_error();
-    failure_ = reason ? reason : why;
+    failure_ = why;
+    for (const auto& pair : pairs_)
+        if (const auto reason = pair.last_error()) failure_ = reason;
     finish();
+}
+
+void queue_pair_end::wait_closed() {
+    pairs_.front().async_wait_closed([this](const error_code&) { finish(); });
+}
+
+measurement queue_pair_end::stand_by() {
+    resource_meter meter;
+    meter.begin();
+    wait_closed();
+    run_until_finished(); // however long nothing comes
+    measurement m;
+    m.use = meter.used();
+    // The warm-up cannot be told from the rest here.
+    m.use.cpu_seconds *= static_cast<double>(config_.count) / static_cast<double>(config_.messages());
+    m.engine = engine_since_meeting();
+    part(true);
+    return m;
 }
 
 void queue_pair_end::part(bool first) {
     if (!first) {
-        pair_.async_wait_closed([this](const error_code&) { finish(); });
+        wait_closed();
         run();
     }
-    pair_.close();
+    for (auto& pair : pairs_) pair.close();
     context_.restart();
     context_.run_for(longest_goodbye);
 }

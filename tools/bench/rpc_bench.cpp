@@ -1,7 +1,7 @@
 #include "bench/rpc_bench.hpp"
 
-#include "allocation_counter.hpp"
 #include "bench/bench_end.hpp"
+#include "bench/measured_part.hpp"
 
 #include <rocio/ring/ring_transceiver.hpp>
 #include <rocio/rpc/client.hpp>
@@ -22,7 +22,6 @@ namespace rocio::tools {
 namespace {
 
 namespace asio = boost::asio;
-using test::allocation_counter;
 using clock = std::chrono::steady_clock;
 using executor = asio::io_context::executor_type;
 using transceiver = basic_ring_transceiver<executor>;
@@ -85,10 +84,12 @@ class caller {
     transceiver& ring() noexcept { return ring_; }
 
     /// The future gives the result when all calls are done.
-    std::future<rpc_bench_result> start(std::uint32_t iterations) {
+    std::future<measurement> start(std::uint64_t iterations, std::atomic<std::uint64_t>& progress) {
+        progress_ = &progress;
         warm_up_ = iterations / 10;
-        total_ = iterations;
+        total_ = warm_up_ + iterations;
         samples_.assign(iterations, 0.0); // also touches the memory, so that it does not count as growth
+        part_.emplace(warm_up_, iterations);
         wait();
         if (warm_up_ == 0) end_warm_up();
         call();
@@ -119,24 +120,25 @@ class caller {
         const auto took = std::chrono::duration<double, std::micro>(clock::now() - begin_).count();
         if (ec && ec != rpc::errc::deadline_exceeded) return fail({ec, {}});
         if (!ec && bytes != asked_) return fail({errc::bad_response, "an answer to another call"});
-        if (warm_up_ > 0) {
-            if (--warm_up_ == 0) end_warm_up();
-            return call();
-        }
-        ec ? ++result_.lost : samples_[measured_++] = took;
-        if (measured_ + result_.lost < total_) return call();
-        finish();
+        const bool counts = calls_ >= warm_up_;
+        if (ec && counts) ++lost_;
+        if (!ec && counts) samples_[measured_++] = took;
+        if (++calls_ == warm_up_) return end_warm_up(), call();
+        part_->pass(calls_);
+        progress_->store(calls_, std::memory_order_relaxed);
+        calls_ < total_ ? call() : finish();
     }
     void end_warm_up() {
         resident_ = resident_bytes();
-        allocations_.emplace(allocation_counter::scope::process);
+        part_->pass(calls_);
     }
     void finish() {
-        const auto allocated = static_cast<double>(allocations_->allocations());
-        result_.memory_growth = resident_bytes() - resident_;
+        auto m = part_->result();
+        m.memory_growth = resident_bytes() - resident_;
         samples_.resize(measured_);
-        result_.round_trip = round_trips(samples_, allocated / total_);
-        done_.set_value(result_);
+        m.latencies = std::move(samples_);
+        m.lost = lost_;
+        done_.set_value(std::move(m));
     }
     void fail(const error_info& why) { done_.set_exception(std::make_exception_ptr(exception(why))); }
 
@@ -144,13 +146,12 @@ class caller {
     client_type client_;
     payload asked_{};
     clock::time_point begin_{};
-    std::uint32_t warm_up_ = 0;
-    std::uint64_t total_ = 0, measured_ = 0;
+    std::uint64_t warm_up_ = 0, total_ = 0, calls_ = 0, measured_ = 0, lost_ = 0;
     std::vector<double> samples_{};
-    std::optional<allocation_counter> allocations_{};
+    std::optional<measured_part> part_{};
     std::int64_t resident_ = 0;
-    rpc_bench_result result_{};
-    std::promise<rpc_bench_result> done_{};
+    std::atomic<std::uint64_t>* progress_ = nullptr;
+    std::promise<measurement> done_{};
 };
 
 peer_parameters as_peer(const local_parameters& local) {
@@ -161,22 +162,29 @@ peer_parameters as_peer(const local_parameters& local) {
 
 } // namespace
 
-rpc_bench_result rpc_round_trip(const std::string& first, const std::string& second, std::uint32_t iterations,
-                                const bench_cpus& cpus) {
+measurement rpc_round_trips(const std::string& first, const std::string& second, std::uint64_t iterations,
+                            const bench_cpus& cpus, std::atomic<std::uint64_t>& progress) {
     bench_end near(first, cpus.first), far(second, cpus.second);
     auto serving = on(far, [&] { return std::make_unique<service>(far); });
     auto calling = on(near, [&] { return std::make_unique<caller>(near); });
     const auto service_side = as_peer(serving->ring().local()),
                caller_side = as_peer(calling->ring().local());
+    resource_meter service_meter;
     on(far, [&] {
         serving->ring().connect(caller_side);
         serving->wait();
+        service_meter.begin();
     });
     auto finished = on(near, [&] {
         calling->ring().connect(service_side);
-        return std::make_shared<std::future<rpc_bench_result>>(calling->start(iterations));
+        return std::make_shared<std::future<measurement>>(calling->start(iterations, progress));
     });
-    const auto result = finished->get();
+    auto result = finished->get();
+    const auto service_cpu = on(far, [&] { return service_meter.used().cpu_seconds; });
+    // The service cannot tell the warm-up from the rest.
+    const auto measured_share =
+        static_cast<double>(iterations) / static_cast<double>(iterations + iterations / 10);
+    result.use.cpu_seconds += service_cpu * measured_share;
     on(near, [&] { calling.reset(); });
     on(far, [&] { serving.reset(); });
     return result;

@@ -146,12 +146,13 @@ class data_plane {
     data_plane(asio::io_context& main, const bridge_config& c) : main_(main) {
         if (c.mode == bridge_mode::unified) return;
         if (c.poll.budget != polling_policy::endless) {
-            pin_this_thread(c.cpu);
+            throw_if(place_this_thread(c.thread));
             return;
         }
         busy_poll_thread_config how;
         how.name = "bridge";
-        how.cpu = c.cpu;
+        how.cpu = c.thread.cpu;
+        how.realtime_priority = c.thread.realtime_priority;
         how.policy = c.poll;
         thread_.emplace(how);
     }
@@ -268,10 +269,8 @@ int run_bridge(const bridge_options& o) {
     add_bring_up(o, c);
     asio::io_context main(1);
     data_plane plane(main, c);
-    auto& engine = completion_engine::of(plane.context());
-    engine.set_policy(c.poll);
-    const auto log = command_log(o.log);
-    engine.set_log_sink(log);
+    completion_engine::of(plane.context()).set_policy(c.poll);
+    const auto log = c.log = command_log(o.log);
     running_bridge running(main, plane, c, o);
     if (o.http) running.show(*o.http, c, log);
     const auto begin = std::chrono::steady_clock::now();
@@ -332,7 +331,8 @@ void bridge_options::add_to(CLI::App& app) {
     options::gid_index(app, bridge.gid_index);
     options::ib_port(app, bridge.port);
     options::poll(app, bridge.poll);
-    options::cpu(app, bridge.cpu);
+    options::thread(app, bridge.thread);
+    options::memory(app, bridge.memory);
     options::http(app, http);
     options::log(app, log);
     options::json(app, json);

@@ -108,6 +108,7 @@ int call(const call_command_options& o) {
                          std::to_string(o.arguments.size()) + " arguments given, at most 2 allowed"});
     std::vector<std::int64_t> arguments;
     for (const auto& text : o.arguments) arguments.push_back(number(text));
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);

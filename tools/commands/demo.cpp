@@ -40,6 +40,7 @@ class sending_half {
         c.pair.path_mtu = o.path_mtu;
         c.prbs_word_bytes = o.verify.prbs_word_bytes;
         c.counter_period = o.verify.counter_period;
+        c.memory = o.memory;
         tcp_rendezvous_config rendezvous;
         rendezvous.largest_message = o.payload;
         auto begin = [this, c, peer, rendezvous] {
@@ -91,7 +92,7 @@ class sending_half {
 };
 
 int demonstrate(const demo_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_name("main");

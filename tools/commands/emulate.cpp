@@ -52,7 +52,8 @@ struct emulate_options {
     hand_options hand{};
     std::chrono::milliseconds connect_timeout{10000};
     polling_policy poll = polling_policy::hybrid();
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     fault_plan faults{};
     std::string pcap{};
     log_levels log{};
@@ -68,6 +69,7 @@ frame_sender_config sender_config(const emulate_options& o) {
     c.channels.assign(o.channels.begin(), o.channels.end());
     c.prbs_word_bytes = o.prbs_word_bytes;
     c.counter_period = o.counter_wrap;
+    c.memory = o.memory;
     c.pair.path_mtu = o.path_mtu;
     c.pair.retry_count = o.retry_count;
     c.pair.rnr_retry = o.rnr_retry;
@@ -183,7 +185,7 @@ report report_of(const board& b, const std::string& device_name) {
 }
 
 int emulate(const emulate_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);
@@ -245,9 +247,25 @@ class profiles {
     }
 
   private:
-    static constexpr std::string_view common[] = {
-        "--help", "--profile", "--device",    "--seconds", "--poll",    "--cpu",  "--log",
-        "--json", "--drop",    "--duplicate", "--reorder", "--corrupt", "--seed", "--pcap"};
+    static constexpr std::string_view common[] = {"--help",
+                                                  "--profile",
+                                                  "--device",
+                                                  "--seconds",
+                                                  "--poll",
+                                                  "--cpu",
+                                                  "--realtime-priority",
+                                                  "--huge-pages",
+                                                  "--numa-node",
+                                                  "--prefault",
+                                                  "--lock-memory",
+                                                  "--log",
+                                                  "--json",
+                                                  "--drop",
+                                                  "--duplicate",
+                                                  "--reorder",
+                                                  "--corrupt",
+                                                  "--seed",
+                                                  "--pcap"};
 
     CLI::App& command_;
     std::string name_ = "stream";
@@ -261,7 +279,8 @@ void take_common(const emulate_options& o, Options& other) {
     other.device = o.device;
     other.seconds = o.seconds;
     other.poll = o.poll;
-    other.cpu = o.cpu;
+    other.thread = o.thread;
+    other.memory = o.memory;
     other.log = o.log;
     other.json = o.json;
     other.opening = with_faults(o.faults);
@@ -316,7 +335,8 @@ void add_emulate(CLI::App& app, int& status) {
     o->hand.add_to(*command);
     auto* timeout = options::connect_timeout(*command, o->connect_timeout);
     options::poll(*command, o->poll);
-    options::cpu(*command, o->cpu);
+    options::thread(*command, o->thread);
+    options::memory(*command, o->memory);
     options::log(*command, o->log);
     options::json(*command, o->json);
     add_fault_options(*command, o->faults);

@@ -59,6 +59,7 @@ fpga_emulator_config config_of(const cudaq_emulator_options& o) {
     c.reply_timeout = std::chrono::ceil<std::chrono::milliseconds>(o.reply_timeout);
     c.passes = o.passes;
     c.one_session = o.one_session;
+    c.memory = o.memory;
     if (o.one_session) c.configuration_timeout = originals_configuration_timeout;
     c.line = [](const std::string& line) { std::cout << line << std::endl; };
     c.error = [](const std::string& line) { std::cerr << line << std::endl; };
@@ -117,7 +118,7 @@ int emulate_cudaq(const cudaq_emulator_options& o) {
     if (o.page_size == 0 || o.page_size > (1U << 24))
         throw exception({errc::invalid_argument,
                          "--page-size is " + std::to_string(o.page_size) + "; allowed: 1 to 16777216"});
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);

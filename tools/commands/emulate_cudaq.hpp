@@ -25,7 +25,8 @@ struct cudaq_emulator_options {
     std::chrono::nanoseconds reply_timeout = std::chrono::seconds{10};
     std::optional<std::uint64_t> passes{};
     std::optional<std::chrono::nanoseconds> seconds{};
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     polling_policy poll = polling_policy::hybrid();
     log_levels log{};
     open_options opening{};

@@ -83,6 +83,7 @@ class emulated_board {
         c.rate = o.rate;
         c.count = o.count;
         c.source = file;
+        c.memory = o.memory;
         c.say = [](const std::string& text) { say(text); };
         return c;
     }
@@ -162,7 +163,7 @@ void slac_emulator_options::add_own_to(CLI::App& app) {
 }
 
 int emulate_slac(const slac_emulator_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);

@@ -32,7 +32,8 @@ struct slac_emulator_options {
     bool no_soft_reset = false;
     bool no_prbs_source = false;
     std::optional<std::chrono::nanoseconds> seconds{};
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     polling_policy poll = polling_policy::hybrid();
     log_levels log{};
     open_options opening{};

@@ -175,7 +175,7 @@ class all_streams {
 };
 
 int receive(const recv_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_name("main");
@@ -240,7 +240,8 @@ int receive_sensor(const recv_options& o, bool has_path_mtu) {
     h.verify = o.verify.kind;
     h.seconds = o.seconds;
     h.count = o.count;
-    h.cpu = o.cpu;
+    h.thread = o.thread;
+    h.memory = o.memory;
     h.poll = o.poll;
     h.log = o.log;
     h.opening.capture = o.pcap;

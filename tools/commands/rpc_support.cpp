@@ -12,6 +12,8 @@ void ring_options::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--slot-size", slot_size, "Bytes of a slot; as the other side has")->capture_default_str();
     options::poll(app, poll);
+    options::thread(app, thread);
+    options::memory(app, memory);
     options::log(app, log);
     options::json(app, json);
 }
@@ -22,6 +24,7 @@ ring_config ring_options::ring(ring_tx_mode mode) const {
     c.slots = slots;
     c.slot_size = c.frame_size = slot_size;
     c.tx_mode = mode;
+    c.memory = memory;
     throw_if(validate(c));
     return c;
 }

@@ -16,6 +16,8 @@ struct ring_options {
     std::uint32_t slots = 64;
     std::uint32_t slot_size = 384;
     polling_policy poll = polling_policy::hybrid();
+    thread_placement thread{};
+    memory_options memory{};
     log_levels log{};
     bool json = false;
 

@@ -128,11 +128,12 @@ boost::json::object to_json(const selftest_config& c, const selftest_report& r) 
 int test_cudaq(const selftest_options& o) {
     if (o.unified && o.forward)
         throw exception({errc::invalid_argument, "--unified and --forward are mutually exclusive"});
-    const auto c = config_of(o, open_devices(o));
+    auto c = config_of(o, open_devices(o));
+    c.log = command_log(o.log);
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.test.poll.budget == polling_policy::endless ? polling_policy::hybrid() : o.test.poll);
-    engine.set_log_sink(command_log(o.log));
+    engine.set_log_sink(c.log);
     selftest test(context, c);
     live_line live(context.get_executor(), [&] {
         const auto now = test.progress();
@@ -183,7 +184,8 @@ void selftest_options::add_to(CLI::App& app) {
         ->check(CLI::Range(0.0, 0.9));
     app.add_option("--seed", faults.seed, "Seed of the bad luck")->capture_default_str();
     options::poll(app, test.poll);
-    options::cpu(app, test.cpu);
+    options::thread(app, test.thread);
+    options::memory(app, test.memory);
     options::log(app, log);
     options::json(app, json);
 }

@@ -113,6 +113,7 @@ class service {
 };
 
 int serve(const serve_options& o) {
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_name("main");

@@ -7,11 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <iostream>
-#include <thread>
 
-#include <pthread.h>
 #include <unistd.h>
 
 namespace rocio::tools {
@@ -63,7 +60,8 @@ void receive_options::add_to(CLI::App& app) {
            "End a stream on which no frame came for so long; default: never")
         ->type_name("TIME");
     options::poll(app, poll);
-    options::cpu(app, cpu);
+    options::thread(app, thread);
+    options::memory(app, memory);
     options::log(app, log);
     options::json(app, json);
 }
@@ -81,6 +79,7 @@ frame_receiver_config receive_options::receiver(std::shared_ptr<device> dev) con
     c.transport.rnr_retry = rnr_retry;
     c.transport.retry_count = retry_count;
     c.server.idle_limit = idle;
+    c.server.memory = memory;
     c.count = count;
     c.verify = verify;
     return c;
@@ -211,15 +210,7 @@ boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& text) {
 }
 
 void pin_this_thread(const std::optional<unsigned>& cpu) {
-    if (!cpu) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (*cpu < CPU_SETSIZE) CPU_SET(*cpu, &set);
-    const int e = ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
-    if (e == 0) return;
-    throw exception({errc::invalid_argument, "--cpu is " + std::to_string(*cpu) +
-                                                 ", this machine has CPUs 0 to " +
-                                                 std::to_string(std::thread::hardware_concurrency() - 1)});
+    throw_if(place_this_thread({.cpu = cpu}));
 }
 
 void say(const std::string& text) {

@@ -53,7 +53,8 @@ struct receive_options {
     frame_check_config verify{};
     std::optional<std::chrono::milliseconds> idle{};
     polling_policy poll = polling_policy::hybrid();
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     log_levels log{};
     bool json = false;
 
@@ -93,7 +94,7 @@ int conclude(const report& r, bool json);
 /// As parse_endpoint(), but port 0 is allowed: a free one. Throws rocio::exception.
 boost::asio::ip::tcp::endpoint listen_endpoint(const std::string& text);
 
-/// Pins the calling thread; throws rocio::exception.
+/// As place_this_thread(), but throws rocio::exception.
 void pin_this_thread(const std::optional<unsigned>& cpu);
 
 /// A sentence on stderr, without disturbing a live line.

@@ -40,6 +40,7 @@ ring_config ring_of(const bridge_config& c) {
     r.peer_address = c.peer_address;
     if (c.device) r.local_address = our_address(c);
     r.slots = c.pages;
+    r.memory = c.memory;
     r.slot_size = c.page_size;
     if (c.payload_size > std::numeric_limits<std::uint32_t>::max() - header_size)
         throw exception({errc::invalid_argument, "payload size is " + std::to_string(c.payload_size) +
@@ -57,6 +58,11 @@ ring_config ring_of(const bridge_config& c) {
 
 std::unique_ptr<asio::io_context> idle_context(const bridge_config& c) {
     return c.mode == bridge_mode::unified ? std::make_unique<asio::io_context>(1) : nullptr;
+}
+
+asio::io_context& logging_to(asio::io_context& context, const std::shared_ptr<log_sink>& log) {
+    if (log) completion_engine::of(context).set_log_sink(log);
+    return context;
 }
 
 /// Requests that are wrong get no answer; what leaves behind a short answer is zeros.
@@ -103,7 +109,7 @@ bridge::bridge(asio::io_context& context, const bridge_config& config, rpc::func
     : context_(context),
       config_(config),
       idle_context_(idle_context(config)),
-      ring_(idle_context_ ? *idle_context_ : context, ring_of(config)),
+      ring_(logging_to(idle_context_ ? *idle_context_ : context, config.log), ring_of(config)),
       frames_(ring_) {
     if (config_.mode == bridge_mode::three_thread)
         dispatcher_.emplace(asio::any_io_executor(context.get_executor()), frames_, std::move(functions),
@@ -170,7 +176,8 @@ asio::awaitable<void> bridge::wait_for_end() {
 asio::awaitable<void> bridge::run_unified() {
     busy_poll_thread_config how;
     how.name = "bridge";
-    how.cpu = config_.cpu;
+    how.cpu = config_.thread.cpu;
+    how.realtime_priority = config_.thread.realtime_priority;
     how.policy = polling_policy::park(); // its engine has nothing to do
     asio::steady_timer over(context_, clock::time_point::max());
     thread_ = std::make_unique<busy_poll_thread>(how);

@@ -5,6 +5,7 @@
 #include <rocio/connect/any_handshake.hpp>
 #include <rocio/io/busy_poll_thread.hpp>
 #include <rocio/io/polling_policy.hpp>
+#include <rocio/io/thread_placement.hpp>
 #include <rocio/ring/ring_transceiver.hpp>
 #include <rocio/rpc/ring_dispatcher.hpp>
 #include <rocio/types/error.hpp>
@@ -47,7 +48,9 @@ struct bridge_config {
     /// Of the unified thread: spin never gives the CPU away, hybrid naps after 50 µs without a message, park
     /// at once. The other modes have the policy of their context.
     polling_policy poll = polling_policy::hybrid();
-    std::optional<unsigned> cpu{}; ///< Of the unified thread.
+    thread_placement thread{};       ///< Of the unified thread.
+    memory_options memory{};         ///< Of the ring.
+    std::shared_ptr<log_sink> log{}; ///< Of the context that has the ring; null: as it is.
     /// Makes the handshake that brings the FPGA up; then the peer's numbers are not used. Not in unified
     /// mode.
     std::function<any_handshake(boost::asio::io_context&)> bring_up{};

@@ -1,5 +1,7 @@
 #include "cudaq/fpga_emulator.hpp"
 
+#include "lib/memory_log.hpp"
+
 #include <rocio/connect/async_connect.hpp>
 #include <rocio/connect/static_peer.hpp>
 #include <rocio/rpc/detail/little_endian.hpp>
@@ -71,11 +73,12 @@ fpga_emulator::fpga_emulator(asio::io_context& context, fpga_emulator_config con
       config_(std::move(config)),
       port_(*this),
       board_(port_, config_.board),
-      tx_(config_.device, tx_bytes),
-      rx_(config_.device, std::size_t{receive_slots} * config_.page_size),
+      tx_(config_.device, tx_bytes, {}, config_.memory),
+      rx_(config_.device, std::size_t{receive_slots} * config_.page_size, {}, config_.memory),
       pair_(std::in_place, context_, config_.device, pair_config()),
       server_(context.get_executor(), config_.control, board_),
       wake_(context) {
+    for (const auto* region : {&tx_, &rx_}) log_memory(context_, region->memory());
     say_start();
 }
 

@@ -45,6 +45,7 @@ struct fpga_emulator_config {
     std::chrono::milliseconds linger{2'000};
     std::function<void(const std::string&)> line{};  ///< Takes what goes to stdout, a line without its end.
     std::function<void(const std::string&)> error{}; ///< The same for stderr.
+    memory_options memory{};
 };
 
 /// What was sent and what came back; of a pass or of all.

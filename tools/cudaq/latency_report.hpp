@@ -22,7 +22,8 @@ void write_latency_csv(std::ostream& out, std::span<const ptp_round_trip> round_
 
 /// A histogram as a self-contained SVG picture: linear axes with labels, median and 99 % marked. What lies
 /// far behind the 99 % is not drawn but said, so that one straggler does not flatten the rest. Of no samples
-/// an empty frame that says so.
-void write_latency_svg(std::ostream& out, std::span<const double> nanoseconds, const std::string& title);
+/// an empty frame that says so. `what` was timed.
+void write_latency_svg(std::ostream& out, std::span<const double> nanoseconds, const std::string& title,
+                       const std::string& what = "round trip");
 
 } // namespace rocio::tools

@@ -1,4 +1,5 @@
 #include "cudaq/latency_report.hpp"
+#include "lib/xml_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,21 +51,6 @@ axis axis_over(double least, double most, double narrowest, double steps, double
     return a;
 }
 
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else
-            result += c;
-    }
-    return result;
-}
-
 std::string number(double value) {
     std::ostringstream text;
     text.precision(6);
@@ -75,7 +61,7 @@ std::string number(double value) {
 void text_at(std::ostream& out, double x, double y, std::string_view anchor, std::string_view text,
              std::string_view more = {}) {
     out << "<text x=\"" << number(x) << "\" y=\"" << number(y) << "\" text-anchor=\"" << anchor << "\""
-        << more << ">" << escaped(text) << "</text>\n";
+        << more << ">" << xml_text(text) << "</text>\n";
 }
 
 void line(std::ostream& out, double x1, double y1, double x2, double y2, std::string_view style) {
@@ -111,7 +97,7 @@ histogram count(const std::vector<double>& samples, const latency_summary& s) {
     return h;
 }
 
-void draw_axes(std::ostream& out, const histogram& h, std::string_view unit_name) {
+void draw_axes(std::ostream& out, const histogram& h, const std::string& what) {
     constexpr std::string_view grid = "stroke=\"#e4e4e4\"", frame = "stroke=\"#444\"";
     for (double v = h.y.first; v <= h.y.last + h.y.step / 2; v += h.y.step) {
         line(out, left, h.y.at(v), right, h.y.at(v), grid);
@@ -123,7 +109,7 @@ void draw_axes(std::ostream& out, const histogram& h, std::string_view unit_name
     }
     line(out, left, bottom, right, bottom, frame);
     line(out, left, top, left, bottom, frame);
-    text_at(out, (left + right) / 2, bottom + 44, "middle", "round trip (" + std::string(unit_name) + ")");
+    text_at(out, (left + right) / 2, bottom + 44, "middle", what);
     text_at(out, 20, (top + bottom) / 2, "middle", "messages",
             " transform=\"rotate(-90 20 " + number((top + bottom) / 2) + ")\"");
 }
@@ -152,7 +138,7 @@ void draw_mark(std::ostream& out, const histogram& h, double value, std::string_
             std::string(name) + " " + number(value), " fill=\"" + std::string(colour) + "\"");
 }
 
-void draw(std::ostream& out, std::vector<double> samples, const unit& in) {
+void draw(std::ostream& out, std::vector<double> samples, const unit& in, const std::string& what) {
     for (double& value : samples) value /= in.nanoseconds;
     const auto s = summarise(samples);
     const auto h = count(samples, s);
@@ -160,7 +146,7 @@ void draw(std::ostream& out, std::vector<double> samples, const unit& in) {
                         ", longest " + number(s.maximum) + " " + std::string(in.name);
     if (h.left_out > 0) about += "; " + std::to_string(h.left_out) + " beyond the right edge";
     text_at(out, left, 48, "start", about, " fill=\"#555\"");
-    draw_axes(out, h, in.name);
+    draw_axes(out, h, what + " (" + std::string(in.name) + ")");
     draw_bars(out, h);
     draw_mark(out, h, s.median, "median", top - 32, "#c05621");
     draw_mark(out, h, s.p99, "99 %", top - 16, "#9b2c2c");
@@ -168,17 +154,18 @@ void draw(std::ostream& out, std::vector<double> samples, const unit& in) {
 
 } // namespace
 
-void write_latency_svg(std::ostream& out, std::span<const double> nanoseconds, const std::string& title) {
+void write_latency_svg(std::ostream& out, std::span<const double> nanoseconds, const std::string& title,
+                       const std::string& what) {
     out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << " " << height
         << "\" width=\"" << width << "\" height=\"" << height
         << "\" font-family=\"sans-serif\" font-size=\"12\">\n"
         << "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
     text_at(out, left, 28, "start", title, " font-size=\"17\" font-weight=\"bold\"");
     if (nanoseconds.empty())
-        text_at(out, width / 2, height / 2, "middle", "no round trip was timed");
+        text_at(out, width / 2, height / 2, "middle", "no " + what + " was timed");
     else
         draw(out, {nanoseconds.begin(), nanoseconds.end()},
-             unit_for(summarise({nanoseconds.begin(), nanoseconds.end()}).p99));
+             unit_for(summarise({nanoseconds.begin(), nanoseconds.end()}).p99), what);
     out << "</svg>\n";
 }
 

@@ -53,7 +53,9 @@ busy_poll_thread_config thread_of(const selftest_config& c) {
     // In unified mode the bridge has a thread of its own.
     const bool unified = c.mode == bridge_mode::unified;
     how.policy = unified ? polling_policy::park() : c.poll;
-    if (!unified) how.cpu = c.cpu;
+    if (unified) return how;
+    how.cpu = c.thread.cpu;
+    how.realtime_priority = c.thread.realtime_priority;
     return how;
 }
 
@@ -139,7 +141,9 @@ bridge_config selftest::bridge_settings() const {
     c.payload_size = config_.payload_size;
     c.mode = config_.mode;
     c.poll = config_.poll;
-    c.cpu = config_.cpu;
+    c.thread = config_.thread;
+    c.memory = config_.memory;
+    c.log = config_.log;
     return c;
 }
 

@@ -35,7 +35,9 @@ struct selftest_config {
     /// more do.
     bool losses_expected = false;
     polling_policy poll = polling_policy::hybrid();  ///< Of the bridge.
-    std::optional<unsigned> cpu{};                   ///< Of the bridge.
+    thread_placement thread{};                       ///< Of the bridge.
+    memory_options memory{};                         ///< Of the bridge.
+    std::shared_ptr<log_sink> log{};                 ///< Of the bridge.
     std::function<void(const std::string&)> error{}; ///< Told what goes wrong, a line each; may be empty.
 };
 

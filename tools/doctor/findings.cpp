@@ -32,6 +32,9 @@ class examination {
         devices();
         for (const auto& p : facts_.ports) port(p);
         memlock();
+        huge_pages();
+        nodes();
+        priority();
         udp_port();
         buffers();
         timers();
@@ -88,14 +91,47 @@ class examination {
     }
 
     void memlock() {
-        if (!facts_.memlock) return add(severity::ok, "memlock", "unlimited");
-        const auto text = human_bytes(static_cast<double>(*facts_.memlock)) + " of memory may be locked";
-        if (*facts_.memlock >= enough_memlock) return add(severity::ok, "memlock", text);
+        const auto& limit = facts_.limits.lockable;
+        if (!limit) return add(severity::ok, "memlock", "unlimited");
+        const auto text = human_bytes(static_cast<double>(*limit)) + " of memory may be locked";
+        if (*limit >= enough_memlock) return add(severity::ok, "memlock", text);
+        if (facts_.limits.may_lock_more)
+            return add(severity::ok, "memlock", text + ", and more: this program has CAP_IPC_LOCK");
         add(has_system_device() ? severity::problem : severity::note, "memlock",
-            text + ": a NIC's memory registration fails above it (soft devices do not need it; CAP_IPC_LOCK "
-                   "lifts it)",
+            text + ": a NIC's memory registration and --lock-memory fail above it (soft devices do not need "
+                   "it; CAP_IPC_LOCK lifts it)",
             "ulimit -l unlimited   (or LimitMEMLOCK=infinity in a systemd unit, memlock in "
             "/etc/security/limits.conf)");
+    }
+
+    /// None of what follows is in the way of anything: ways to be faster that are open here, or are not.
+    void huge_pages() {
+        const auto count = [](const char* size, const std::optional<machine_limits::huge_page_pool>& pool) {
+            if (!pool) return std::string("no ") + size + " pages";
+            return std::to_string(pool->free) + " of " + std::to_string(pool->total) + " " + size +
+                   " pages free (" + pool->setting + ")";
+        };
+        const auto& l = facts_.limits;
+        const auto transparent = l.transparent.empty() ? "none" : "\"" + l.transparent + "\"";
+        add(severity::ok, "huge pages",
+            count("2 MiB", l.mib2) + ", " + count("1 GiB", l.gib1) + "; transparent: " + transparent);
+    }
+
+    void nodes() {
+        const auto& all = facts_.limits.nodes;
+        if (all.size() < 2) return;
+        std::string list;
+        for (const auto n : all) list += (list.empty() ? "" : ", ") + std::to_string(n);
+        add(severity::ok, "NUMA nodes", list + "; that of a NIC: /sys/class/net/DEV/device/numa_node");
+    }
+
+    void priority() {
+        const auto& l = facts_.limits;
+        if (l.may_set_priority) return add(severity::ok, "real-time priority", "any (CAP_SYS_NICE)");
+        if (!l.priority) return add(severity::ok, "real-time priority", "any");
+        add(severity::ok, "real-time priority",
+            *l.priority == 0 ? "none: RLIMIT_RTPRIO is 0 (ulimit -r, LimitRTPRIO=)"
+                             : "1 to " + std::to_string(*l.priority) + " (RLIMIT_RTPRIO)");
     }
 
     void udp_port() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/io/machine_limits.hpp>
 #include <rocio/types/gid_table.hpp>
 #include <rocio/types/mtu.hpp>
 
@@ -35,9 +36,9 @@ struct peer_facts {
 /// Everything that is looked at, gathered before it is judged.
 struct system_facts {
     std::vector<port_facts> ports{};
-    std::string no_system_devices{};        ///< Why there are none; empty: there are some.
-    std::optional<std::uint64_t> memlock{}; ///< Bytes; nothing: unlimited.
-    std::string udp_4791_holder{};          ///< Sentence that names who has it; empty: nobody.
+    std::string no_system_devices{}; ///< Why there are none; empty: there are some.
+    machine_limits limits{};
+    std::string udp_4791_holder{}; ///< Sentence that names who has it; empty: nobody.
     bool held_by_kernel = false;
     std::uint64_t receive_buffer_default = 0; ///< net.core.rmem_default, bytes.
     std::uint64_t receive_buffer_most = 0;    ///< net.core.rmem_max, bytes.

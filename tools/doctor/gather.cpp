@@ -6,8 +6,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <sys/resource.h>
-
 namespace rocio::tools {
 
 namespace {
@@ -17,12 +15,6 @@ std::uint64_t number_in(const std::string& file) {
     std::uint64_t value = 0;
     in >> value;
     return value;
-}
-
-std::optional<std::uint64_t> locked_memory_limit() {
-    rlimit limit{};
-    if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
-    return limit.rlim_cur;
 }
 
 port_facts facts_of(const device_description& d) {
@@ -63,7 +55,7 @@ system_facts gather(const std::optional<gid>& peer) {
     system_facts out;
     for (const auto& d : list_devices()) out.ports.push_back(facts_of(d));
     out.no_system_devices = why_no_verbs_devices();
-    out.memlock = locked_memory_limit();
+    out.limits = read_machine_limits();
     out.receive_buffer_default = number_in("/proc/sys/net/core/rmem_default");
     out.receive_buffer_most = number_in("/proc/sys/net/core/rmem_max");
     find_port_holder(out);

@@ -41,6 +41,7 @@ sensor_emulator_config config_of(const emulate_hsb_options& o, const std::shared
     c.stream.gid_index = o.gid_index;
     c.stream.rate = o.rate.value_or(default_rate);
     c.stream.count = o.count;
+    c.stream.memory = o.memory;
     c.stream.error = [](const std::string& text) { say(text); };
     c.board.ip_version = o.ip_version;
     c.board.virtual_ports = o.virtual_ports;
@@ -73,7 +74,7 @@ report report_of(const sensor_emulator& board, const std::string& device_name) {
 } // namespace
 
 int emulate_hsb(const emulate_hsb_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_policy(o.poll);

@@ -15,7 +15,7 @@ namespace rocio::tools {
 namespace asio = boost::asio;
 
 int recv_hsb(const recv_hsb_options& o) {
-    pin_this_thread(o.cpu);
+    throw_if(place_this_thread(o.thread));
     asio::io_context context(1);
     auto& engine = completion_engine::of(context);
     engine.set_name("main");

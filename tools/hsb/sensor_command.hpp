@@ -28,7 +28,8 @@ struct emulate_hsb_options {
     std::optional<double> rate{}; ///< Frames per second; default 60.
     std::optional<std::uint64_t> count{};
     std::optional<std::chrono::nanoseconds> seconds{};
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     polling_policy poll = polling_policy::hybrid();
     log_levels log{};
     open_options opening{};
@@ -63,7 +64,8 @@ struct recv_hsb_options {
     verify_kind verify = verify_kind::prbs;
     std::optional<std::chrono::nanoseconds> seconds{};
     std::optional<std::uint64_t> count{};
-    std::optional<unsigned> cpu{};
+    thread_placement thread{};
+    memory_options memory{};
     polling_policy poll = polling_policy::hybrid();
     log_levels log{};
     open_options opening{};

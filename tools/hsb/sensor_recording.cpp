@@ -46,6 +46,7 @@ sensor_receiver_config receiver_config(const std::shared_ptr<device>& dev, const
     c.pages = o.pages;
     c.policy = o.policy;
     c.path_mtu = o.path_mtu;
+    c.memory = o.memory;
     return c;
 }
 

@@ -1,5 +1,7 @@
 #include "hsb/sensor_stream.hpp"
 
+#include "lib/memory_log.hpp"
+
 #include <rocio/connect/async_connect.hpp>
 #include <rocio/connect/static_peer.hpp>
 #include <rocio/ring/frame_metadata.hpp>
@@ -144,7 +146,8 @@ error_info sensor_stream::place_frame() {
     frame_bytes_ = 0;
     const auto room = frame_metadata::offset_after(target_->host.frame_bytes) + frame_metadata::size;
     std::unique_ptr<memory_region> fresh;
-    if (auto e = memory_region::make(config_.device, room, {}, fresh)) return e;
+    if (auto e = memory_region::make(config_.device, room, {}, fresh, config_.memory)) return e;
+    log_memory(context_, fresh->memory());
     memory_.emplace(std::move(*fresh));
     frame_bytes_ = target_->host.frame_bytes;
     pattern_.emplace(frame_bytes_, static_cast<std::uint32_t>(counts_.frames));

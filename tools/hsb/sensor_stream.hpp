@@ -27,6 +27,7 @@ struct sensor_stream_config {
     double rate = 60;                     ///< Frames per second; 0: as fast as they leave.
     std::optional<std::uint64_t> count{}; ///< Sends no more than so many frames.
     std::function<void(const std::string&)> error{};
+    memory_options memory{};
 };
 
 struct sensor_stream_counts {

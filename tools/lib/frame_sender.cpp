@@ -1,5 +1,7 @@
 #include "lib/frame_sender.hpp"
 
+#include "lib/memory_log.hpp"
+
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -37,11 +39,12 @@ frame_sender::frame_sender(asio::io_context& context, const std::shared_ptr<devi
                            const frame_sender_config& config, basic_queue_pair<executor_type> pair)
     : config_(config),
       pair_(std::move(pair)),
-      memory_(dev, std::size_t{config.window} * config.payload),
+      memory_(dev, std::size_t{config.window} * config.payload, {}, config.memory),
       source_(source_of(config)),
       lengths_(config.window),
       ended_(context),
       pace_(context) {
+    log_memory(context, memory_.memory());
     for (std::uint32_t slot = config_.window; slot > 0; --slot) free_slots_.push_back(slot - 1);
 }
 

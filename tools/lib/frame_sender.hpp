@@ -29,6 +29,7 @@ struct frame_sender_config {
     std::uint32_t counter_period = 1U << 24; ///< Of imm[31:8]; 0: it stands at 0 (AddrWrapCount).
     std::shared_ptr<frame_source> source{};  ///< Default: PRBS frames.
     queue_pair_config pair{};
+    memory_options memory{};
 };
 
 struct frame_sender_counts {

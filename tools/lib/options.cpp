@@ -58,10 +58,13 @@ CLI::Option* add_number(CLI::App& app, const std::string& option, const std::str
 }
 
 polling_policy parse_policy(const std::string& option, const std::string& text) {
+    static const std::string with_budget = "hybrid:";
     for (const auto policy : {polling_policy::park(), polling_policy::hybrid(), polling_policy::spin()}) {
         if (text == policy.name()) return policy;
     }
-    refuse(option, text, "park, hybrid and spin");
+    if (text.starts_with(with_budget))
+        return polling_policy::hybrid(parse_duration(option, text.substr(with_budget.size())));
+    refuse(option, text, "park, hybrid and spin, and hybrid:TIME such as hybrid:200us");
 }
 
 unsigned configured_cpus() {
@@ -233,12 +236,64 @@ CLI::Option* cpu(CLI::App& app, std::optional<unsigned>& value) {
     return add(app, "--cpu", "0.." + std::to_string(last), "pin the data plane's thread to this CPU", store);
 }
 
+CLI::Option* realtime_priority(CLI::App& app, std::optional<int>& value) {
+    const auto store = [&value](const std::string& option, const std::string& text) {
+        value = static_cast<int>(parse_between(option, text, 1, 99));
+    };
+    return add(app, "--realtime-priority", "1..99",
+               "run the data plane's thread in real time (SCHED_FIFO); needs RLIMIT_RTPRIO or CAP_SYS_NICE",
+               store);
+}
+
 CLI::Option* poll(CLI::App& app, polling_policy& value) {
     const auto store = [&value](const std::string& o, const std::string& text) {
         value = parse_policy(o, text);
     };
-    return add(app, "--poll", "park|hybrid|spin", "how long to poll before waiting in the kernel", store)
+    return add(app, "--poll", "park|hybrid[:TIME]|spin",
+               "how long to poll before waiting in the kernel; hybrid: 50us", store)
         ->default_str(std::string(value.name()));
+}
+
+CLI::Option* huge_pages(CLI::App& app, rocio::huge_pages& value) {
+    const auto store = [&value](const std::string& option, const std::string& text) {
+        using kind = rocio::huge_pages;
+        for (const auto k : {kind::no, kind::transparent, kind::mib2, kind::gib1}) {
+            if (text != to_string(k)) continue;
+            value = k;
+            return;
+        }
+        refuse(option, text, "no, thp (transparent huge pages), 2M and 1G (reserved ones)");
+    };
+    return add(app, "--huge-pages", "no|thp|2M|1G", "pages of the slots' memory", store)
+        ->default_str(std::string(to_string(value)));
+}
+
+CLI::Option* numa_node(CLI::App& app, std::optional<unsigned>& value) {
+    const auto store = [&value](const std::string& option, const std::string& text) {
+        value = static_cast<unsigned>(parse_between(option, text, 0, 1023));
+    };
+    return add(app, "--numa-node", "N", "preferred NUMA node of the slots' memory, best the NIC's", store);
+}
+
+CLI::Option* prefault(CLI::App& app, bool& value) {
+    return app.add_flag("--prefault", value, "fault the slots' memory in before the first message comes");
+}
+
+CLI::Option* lock_memory(CLI::App& app, bool& value) {
+    return app.add_flag(
+        "--lock-memory", value,
+        "keep the slots' memory from being swapped out; needs RLIMIT_MEMLOCK or CAP_IPC_LOCK");
+}
+
+void thread(CLI::App& app, thread_placement& value) {
+    cpu(app, value.cpu);
+    realtime_priority(app, value.realtime_priority);
+}
+
+void memory(CLI::App& app, memory_options& value) {
+    for (auto* option : {huge_pages(app, value.huge_pages), numa_node(app, value.numa_node),
+                         prefault(app, value.prefault), lock_memory(app, value.lock)})
+        option->group("Memory");
 }
 
 CLI::Option* connect(CLI::App& app, connection_kind& value) {

@@ -4,7 +4,9 @@
 #include "lib/frame_check.hpp"
 #include "lib/log_levels.hpp"
 
+#include <rocio/io/memory_options.hpp>
 #include <rocio/io/polling_policy.hpp>
+#include <rocio/io/thread_placement.hpp>
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/rnr_timer.hpp>
 
@@ -45,10 +47,20 @@ CLI::Option* rnr_retry(CLI::App& app, std::uint8_t& value);
 CLI::Option* retry_count(CLI::App& app, std::uint8_t& value);
 CLI::Option* name(CLI::App& app, std::string& value);
 CLI::Option* cpu(CLI::App& app, std::optional<unsigned>& value);
-CLI::Option* poll(CLI::App& app, polling_policy& value);
+CLI::Option* realtime_priority(CLI::App& app, std::optional<int>& value);
+CLI::Option* poll(CLI::App& app, polling_policy& value); ///< park|hybrid[:TIME]|spin.
+CLI::Option* huge_pages(CLI::App& app, rocio::huge_pages& value);
+CLI::Option* numa_node(CLI::App& app, std::optional<unsigned>& value);
+CLI::Option* prefault(CLI::App& app, bool& value);
+CLI::Option* lock_memory(CLI::App& app, bool& value);
 CLI::Option* connect(CLI::App& app, connection_kind& value); ///< --connect tcp|cm|static.
 CLI::Option* connect_timeout(CLI::App& app, std::chrono::milliseconds& value);
 CLI::Option* log(CLI::App& app, log_levels& value); ///< Environment ROCIO_LOG.
+
+/// --cpu and --realtime-priority.
+void thread(CLI::App& app, thread_placement& value);
+/// --huge-pages, --numa-node, --prefault and --lock-memory.
+void memory(CLI::App& app, memory_options& value);
 
 /// "8080", "0.0.0.0:8080" or "[::1]:8080"; throws CLI::ValidationError.
 http_address parse_http_address(const std::string& text);

@@ -23,6 +23,7 @@ frame_sender_config sender_config(const board_sender_config& c, const fpga::slac
     s.prbs_word_bytes = stream.word_bits / 8;
     s.counter_period = stream.counter_wrap;
     s.source = c.source;
+    s.memory = c.memory;
     return s;
 }
 

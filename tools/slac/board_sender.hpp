@@ -22,6 +22,7 @@ struct board_sender_config {
     std::optional<std::uint64_t> count{};   ///< Frames of each connection.
     std::shared_ptr<frame_source> source{}; ///< Instead of PRBS frames.
     std::function<void(const std::string&)> say{};
+    memory_options memory{};
 };
 
 /// What the board has sent since it was made.

@@ -94,6 +94,8 @@ class device {
     virtual errc bind(const void* engine) { return (void)engine, errc::success; }
     virtual void unbind(const void* engine) noexcept { (void)engine; }
 
+    /// False: progress() never has anything to do, so that nobody needs to call it or to read a clock for it.
+    virtual bool needs_progress() const noexcept { return true; }
     /// A bounded amount of work: receive and send packets, timers. Gives true when it did anything.
     virtual bool progress(time_point now) { return (void)now, false; }
     /// The descriptor that becomes readable when poll or progress() has something to do after every

@@ -7,6 +7,7 @@
 #include <rocio/io/completion_sink.hpp>
 #include <rocio/io/engine_snapshot.hpp>
 #include <rocio/io/polling_policy.hpp>
+#include <rocio/io/sweep_call.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/log_sink.hpp>
 
@@ -20,6 +21,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace rocio {
 
@@ -64,8 +66,10 @@ class completion_engine final : public asio::execution_context::service {
     /// Takes effect at the next turn; handlers never notice.
     void set_policy(polling_policy policy);
     polling_policy policy() const;
-    /// Where late turns are reported; may be null.
+    /// Where late turns are reported, and what its objects have to say; may be null.
     void set_log_sink(std::shared_ptr<log_sink> sink);
+    /// Writes to it, if there is one. Not *locked*.
+    void log(log_level level, std::string_view room, std::string_view text) const;
     /// Shown in the snapshot; a busy_poll_thread gives its own.
     void set_name(std::string name);
     /// Does not wait for a handler that runs in the turn, however long it takes.
@@ -96,6 +100,10 @@ class completion_engine final : public asio::execution_context::service {
     /// Polls the queue until it is empty, at most its depth, and routes what it finds. *locked*
     void drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept;
 
+    /// Polls the queue once, at most 16 completions, and routes what it finds; for who sweeps a device
+    /// without turns. Not from inside a sink. *locked*
+    void poll(const device& dev, const device_completion_queue* queue) noexcept;
+
     /// A place in the table of owners: its `owner` and `generation` go into every wr_id of the sink. A sink
     /// that names its completion queue hears of no other one's failure. *locked*
     error_info add_sink(completion_sink& sink, const device& dev, wr_id& prefix,
@@ -111,6 +119,9 @@ class completion_engine final : public asio::execution_context::service {
     void count_incomplete_drain() noexcept;
     /// From now on the sink's on_sweep() and on_park() are called. *locked*
     void add_sweeper(completion_sink& sink);
+    /// The same, but on_sweep() comes only in the sweep after a sweep_call: what has nothing to do costs
+    /// nothing, however many there are. Throws std::bad_alloc. *locked*
+    sweep_call add_called_sweeper(completion_sink& sink);
     void remove_sweeper(completion_sink& sink) noexcept;
 
     /// While the balance is positive the engine turns. *locked*
@@ -159,14 +170,15 @@ class completion_engine final : public asio::execution_context::service {
     std::chrono::nanoseconds turn_length(time_point now) noexcept;
     turn_outcome turn_loop(lock_type& lock, time_point& now);
     bool sweep(time_point now);
+    bool sweep_called();
     bool poll_again();
     std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
-    void route(const work_completion& completion) noexcept;
+    void route(std::span<const work_completion> batch) noexcept;
     bool dispatch_events(engine_device& entry) noexcept;
     void announce(const engine_device& entry, const device_event& event,
                   const device_completion_queue* queue = nullptr) noexcept;
-    void run_ready(lock_type& lock, std::uint64_t most);
+    void run_ready(lock_type& lock, std::uint32_t most);
     bool finish_turn(turn_outcome outcome, time_point now, bool may_go_on);
     void say_last_words(time_point now);
     bool found_work_before_wait(time_point now);

@@ -4,6 +4,8 @@
 #include <rocio/device/device_event.hpp>
 #include <rocio/types/work_completion.hpp>
 
+#include <span>
+
 namespace rocio {
 
 /// Who owns the completions of one queue pair. Every member is called by the engine's turn with the engine's
@@ -13,10 +15,14 @@ namespace rocio {
 class completion_sink {
   public:
     virtual void on_completion(const work_completion& completion) noexcept = 0;
+    /// Completions of this sink that one poll found next to each other, oldest first.
+    virtual void on_completions(std::span<const work_completion> batch) noexcept {
+        for (const auto& completion : batch) on_completion(completion);
+    }
     /// Port, device and queue pair events of the sink's device.
     virtual void on_device_event(const device_event& event) noexcept { (void)event; }
-    /// Once per sweep, before completion queues are polled: the place to re-post returned slots in one chain.
-    /// Gives true when it did anything.
+    /// Once per sweep (or when called for, see completion_engine), before completion queues are polled: the
+    /// place to re-post returned slots in one chain. Gives true when it did anything.
     virtual bool on_sweep() noexcept { return false; }
     /// The engine is about to wait in the kernel, and no on_sweep() comes in between. False: look again first
     /// (something came in since the last sweep).

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device.hpp>
+#include <rocio/io/memory_options.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/gid.hpp>
 #include <rocio/types/mtu.hpp>
@@ -59,6 +60,7 @@ struct ring_config {
     /// Counts how long filled slots are held (ring_snapshot::held), some nanoseconds per message; by the
     /// times at which the engine sweeps, so no clock is read for it.
     bool measure_held = true;
+    memory_options memory{}; ///< Of the slots and flags.
 };
 
 /// Errors: errc::invalid_argument, errc::region_too_large, each with value and what is allowed.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/memory_snapshot.hpp>
 #include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/latency_histogram.hpp>
@@ -40,6 +41,7 @@ struct ring_snapshot {
     std::uint64_t unexpected = 0;    ///< Completions of another kind than the ring expects.
     std::uint64_t bad_flag = 0;      ///< Send flags that are no address in the ring; taken back.
     std::uint64_t send_errors = 0, receive_errors = 0;
+    memory_snapshot memory{}; ///< What memory_options have given.
     /// What the device noticed of lost packets and messages, on all connections; absent where it does not
     /// count.
     std::optional<device_queue_pair_counters> device_counters{};

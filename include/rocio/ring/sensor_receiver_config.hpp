@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device.hpp>
+#include <rocio/io/memory_options.hpp>
 #include <rocio/ring/frame_metadata.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/gid.hpp>
@@ -35,6 +36,7 @@ struct sensor_receiver_config {
     /// Receives that are kept posted, 1 to 65536: frames that may arrive between two looks at the device.
     std::uint32_t receives = 256;
     std::optional<mtu> path_mtu{}; ///< Default: the port's active MTU; no packet may be longer.
+    memory_options memory{};       ///< Of the pages.
 
     /// Bytes from one page to the next: the data, rounded up to 128, and the metadata.
     std::uint64_t page_size() const noexcept {

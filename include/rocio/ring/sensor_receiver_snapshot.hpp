@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/memory_snapshot.hpp>
 #include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/parameters.hpp>
@@ -42,6 +43,7 @@ struct sensor_receiver_snapshot {
     std::uint64_t unexpected = 0;  ///< Completions of another kind than frames bring.
     std::uint64_t receive_errors = 0;
     std::uint32_t last_frame_number = 0;
+    memory_snapshot memory{}; ///< What memory_options have given.
     /// What the device noticed of lost packets, on all connections; absent where it does not count. A lost
     /// data packet leaves a hole in its frame that only psns_missed (and the CRC in the metadata) tells.
     std::optional<device_queue_pair_counters> device_counters{};

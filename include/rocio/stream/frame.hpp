@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <utility>
 
@@ -21,50 +20,61 @@ class frame {
     using time_point = std::chrono::steady_clock::time_point;
 
     frame() noexcept = default;
-    frame(frame&&) noexcept = default;
+    frame(frame&& other) noexcept : pool_(std::exchange(other.pool_, nullptr)), slot_(other.slot_) {}
     frame& operator=(frame&& other) noexcept {
         if (this == &other) return *this;
         release();
-        pool_ = std::move(other.pool_);
-        entry_ = other.entry_;
+        pool_ = std::exchange(other.pool_, nullptr);
+        slot_ = other.slot_;
         return *this;
     }
-    ~frame() { release(); }
+    ~frame() {
+        if (pool_) pool_->drop_lease(slot_);
+    }
 
     /// False for a default-made, moved-from or released one, which must not be asked for anything else.
     explicit operator bool() const noexcept { return pool_ != nullptr; }
 
-    std::span<const std::byte> payload() const noexcept {
-        return pool_->slot(entry_.slot).first(entry_.size);
-    }
-    std::size_t size() const noexcept { return entry_.size; } ///< Bytes.
+    std::span<const std::byte> payload() const noexcept { return pool_->slot(slot_).first(size()); }
+    std::size_t size() const noexcept { return record().size; } ///< Bytes.
     std::uint8_t channel() const noexcept {
-        return static_cast<std::uint8_t>(entry_.immediate);
-    }                                                                        ///< imm[7:0].
-    std::uint32_t counter() const noexcept { return entry_.immediate >> 8; } ///< imm[31:8].
-    std::uint32_t immediate() const noexcept { return entry_.immediate; }
-    std::uint32_t slot() const noexcept { return entry_.slot; }
-    time_point received() const noexcept { return entry_.received; } ///< When the engine took its completion.
+        return static_cast<std::uint8_t>(record().immediate);
+    }                                                                          ///< imm[7:0].
+    std::uint32_t counter() const noexcept { return record().immediate >> 8; } ///< imm[31:8].
+    std::uint32_t immediate() const noexcept { return record().immediate; }
+    std::uint32_t slot() const noexcept { return slot_; }
+    /// When the engine took its completion, and those found with it.
+    time_point received() const noexcept {
+        return time_point(time_point::duration(record().received.load(std::memory_order_relaxed)));
+    }
 
     /// A second lease on the same slot, which returns with the last.
     frame share() const {
-        pool_->add_lease(entry_.slot);
-        return frame(pool_, entry_);
+        pool_->add_lease(slot_);
+        return frame(*pool_, slot_);
     }
     /// Returns the slot now.
     void release() noexcept {
-        if (!pool_) return;
-        pool_->drop_lease(entry_.slot);
-        pool_.reset();
+        if (auto* pool = std::exchange(pool_, nullptr)) pool->drop_lease(slot_);
     }
 
     /// For the server: takes over one lease that is already counted.
-    frame(std::shared_ptr<detail::slot_pool> pool, const detail::queued_frame& entry) noexcept
-        : pool_(std::move(pool)), entry_(entry) {}
+    frame(detail::slot_pool& pool, std::uint32_t slot) noexcept : pool_(&pool), slot_(slot) {}
+    /// For the engine: the same in place of the present lease, which ends.
+    void replace(detail::slot_pool& pool, std::uint32_t slot) noexcept {
+        if (pool_ == &pool)
+            pool.recycle(slot_);
+        else if (pool_)
+            pool_->drop_lease(slot_);
+        pool_ = &pool;
+        slot_ = slot;
+    }
 
   private:
-    std::shared_ptr<detail::slot_pool> pool_;
-    detail::queued_frame entry_{};
+    const detail::slot_record& record() const noexcept { return pool_->record(slot_); }
+
+    detail::slot_pool* pool_ = nullptr; ///< Lives as long as the lease.
+    std::uint32_t slot_ = 0;
 };
 
 } // namespace rocio

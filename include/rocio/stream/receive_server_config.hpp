@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device.hpp>
+#include <rocio/io/memory_options.hpp>
 #include <rocio/types/ack_timeout.hpp>
 #include <rocio/types/mtu.hpp>
 #include <rocio/types/rnr_timer.hpp>
@@ -36,6 +37,7 @@ struct receive_server_config {
     /// nothing. It begins anew with each connection. A loss of whole periods cannot be seen. Default, and
     /// with 1, a counter that stands still: gaps are unknown.
     std::optional<std::uint32_t> counter_wrap{};
+    memory_options memory{}; ///< Of the slots.
 };
 
 /// How the connection behaves (the transport configuration of the SLAC system).

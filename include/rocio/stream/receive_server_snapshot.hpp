@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/device/device_queue_pair.hpp>
+#include <rocio/io/memory_snapshot.hpp>
 #include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/types/error.hpp>
 #include <rocio/types/mtu.hpp>
@@ -79,6 +80,7 @@ struct receive_server_snapshot {
     };
     std::vector<channel> channels; ///< Those on which something arrived, in order.
 
+    memory_snapshot memory{}; ///< What memory_options have given.
     bool has_counters = false;
     device_queue_pair_counters counters{}; ///< Of all sessions.
 };

@@ -31,8 +31,8 @@ struct latency_summary {
 /// Thread safety: record() from one thread at a time; reading from any, while recording goes on.
 class latency_histogram {
   public:
-    /// A negative duration counts as 0.
-    void record(std::chrono::nanoseconds duration) noexcept;
+    /// A negative duration counts as 0. `times`: how often it was seen.
+    void record(std::chrono::nanoseconds duration, std::uint64_t times = 1) noexcept;
 
     std::uint64_t count() const noexcept;
     std::chrono::nanoseconds max() const noexcept {

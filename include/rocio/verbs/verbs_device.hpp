@@ -73,6 +73,7 @@ class verbs_device final : public device {
 
     /// The completion channel; non-blocking.
     int event_fd() const noexcept override;
+    bool needs_progress() const noexcept override { return false; }
     void drain_events() override;
     /// After device_fatal there is no further event.
     bool next_event(device_event& out) override;

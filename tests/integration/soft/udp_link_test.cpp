@@ -197,6 +197,17 @@ TEST(UdpLink, ReadsBatchesWhileTheyComeAndSinglesAfterwards) {
     EXPECT_EQ(rounds(1, 3), 3U) << "short datagrams singly";
 }
 
+TEST(UdpLink, ReadsAnAnswerAndItsAcknowledgementSingly) {
+    link_probe a(open_link("127.30.1.36")), b(open_link("127.30.1.37"));
+    std::array<received_datagram, 16> batch;
+    for (int round = 0; round < 50; ++round) {
+        a.send_many(to("127.30.1.37"), 2);
+        EXPECT_EQ(b.link().receive(batch, {}), 1U) << round;
+        EXPECT_EQ(b.link().receive(batch, {}), 1U) << round;
+        EXPECT_EQ(b.link().receive(batch, {}), 0U) << round;
+    }
+}
+
 TEST(UdpLink, CarriesTrainsAsTheDatagramsTheyAreMadeOf) {
     link_probe a(open_link("127.30.1.22")), b(open_link("127.30.1.23"));
     destination there = to("127.30.1.23");

@@ -365,7 +365,7 @@ class BadInput(unittest.TestCase):
     def test_impossible_numbers(self):
         for args in (["recv", "--depth", "0"], ["recv", "--payload", "0"], ["recv", "--mtu", "1500"],
                      ["recv", "--rnr-timer", "32"], ["emulate", "--channels", "256"], ["demo", "--drop", "1.5"],
-                     ["demo", "--seconds", "-1"], ["recv", "--listen", "nonsense"], ["bench", "--cpu", "0", "99"]):
+                     ["demo", "--seconds", "-1"], ["recv", "--listen", "nonsense"], ["bench", "soft", "--cpu", "0", "99"]):
             self.assert_one_line(run(*args), args[-1])
 
     def test_region_over_32_bits_names_both_knobs(self):
@@ -376,7 +376,7 @@ class BadInput(unittest.TestCase):
     def test_bench_of_two_processes_says_what_it_lacks(self):
         ours, _ = address_pair()
         here, there = ["--listen", "127.0.0.1:0"], ["--peer", "127.0.0.1:1"]
-        for args, words in ((["send"], ["--device"]), (["send", "--device", ours], ["--listen", "--peer"]),
+        for args, words in ((["send", *here], ["--device"]), (["send", "--device", ours], ["--listen", "--peer"]),
                             (["send", "--device", ours, *here, *there], ["--listen", "--peer"]),
                             (["write", "--device", ours, *here, "--poll", "park"], ["park", "spin"]),
                             (["send", "--device", ours, *here, "--plain", "--poll", "hybrid"], ["--plain", "park"]),

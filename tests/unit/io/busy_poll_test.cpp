@@ -1,7 +1,10 @@
+#include "process_rights.hpp"
 #include "queue_pair_fixture.hpp"
 #include "recorder.hpp"
 
 #include <rocio/io/busy_poll_thread.hpp>
+#include <rocio/io/machine_limits.hpp>
+#include <rocio/io/thread_placement.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -182,13 +185,74 @@ TEST_F(busy_thread, refuses_a_cpu_that_does_not_exist_and_leaves_no_thread) {
 }
 
 TEST_F(busy_thread, refuses_an_impossible_priority) {
+    for (const int priority : {0, -1, 100, 1000}) {
+        try {
+            busy_poll_thread thread({.realtime_priority = priority});
+            ADD_FAILURE() << "priority " << priority << " was accepted";
+        } catch (const exception& e) {
+            EXPECT_EQ(e.code(), errc::invalid_argument);
+            EXPECT_THAT(e.what(), ::testing::HasSubstr("1 to 99"));
+        }
+    }
+}
+
+TEST_F(busy_thread, refused_its_priority_names_limit_and_capability) {
+    const without_capability as_a_user(CAP_SYS_NICE);
+    const lower_limit lower(RLIMIT_RTPRIO, 0);
     try {
-        busy_poll_thread thread({.realtime_priority = 1000});
-        ADD_FAILURE() << "priority 1000 was accepted";
+        busy_poll_thread thread({.realtime_priority = 10});
+        ADD_FAILURE() << "priority 10 was accepted";
     } catch (const exception& e) {
         EXPECT_EQ(e.code(), errc::invalid_argument);
-        EXPECT_THAT(e.what(), ::testing::HasSubstr("1 to 99"));
+        EXPECT_THAT(e.what(), ::testing::AllOf(::testing::HasSubstr("real-time priority 10"),
+                                               ::testing::HasSubstr("RLIMIT_RTPRIO is 0"),
+                                               ::testing::HasSubstr("CAP_SYS_NICE")));
     }
+}
+
+/// What pthread_getschedparam() tells of a thread of its own that was placed.
+struct schedule {
+    error_info refusal{};
+    int policy = -1;
+    int priority = -1;
+    cpu_set_t cpus{};
+};
+
+schedule scheduled_as(const thread_placement& placement) {
+    schedule out;
+    std::thread([&] {
+        out.refusal = place_this_thread(placement);
+        sched_param parameters{};
+        ::pthread_getschedparam(::pthread_self(), &out.policy, &parameters);
+        out.priority = parameters.sched_priority;
+        ::pthread_getaffinity_np(::pthread_self(), sizeof out.cpus, &out.cpus);
+    }).join();
+    return out;
+}
+
+TEST(thread_placement_test, asked_for_nothing_changes_nothing) {
+    const auto s = scheduled_as({});
+    EXPECT_FALSE(s.refusal);
+    EXPECT_EQ(s.policy, ::sched_getscheduler(0));
+}
+
+TEST(thread_placement_test, a_thread_of_ones_own_gets_cpu_and_priority) {
+    const auto limits = read_machine_limits();
+    if (!limits.may_set_priority && limits.priority.value_or(99) < 1)
+        GTEST_SKIP() << "needs CAP_SYS_NICE or RLIMIT_RTPRIO";
+    const auto s = scheduled_as({.cpu = 0, .realtime_priority = 1});
+    ASSERT_FALSE(s.refusal) << s.refusal.message();
+    EXPECT_EQ(s.policy, SCHED_FIFO);
+    EXPECT_EQ(s.priority, 1);
+    EXPECT_EQ(CPU_COUNT(&s.cpus), 1);
+    EXPECT_TRUE(CPU_ISSET(0, &s.cpus));
+}
+
+TEST(thread_placement_test, a_cpu_that_does_not_exist_is_refused_with_those_that_do) {
+    const auto s = scheduled_as({.cpu = 1023});
+    EXPECT_EQ(s.refusal.code, errc::invalid_argument);
+    EXPECT_THAT(s.refusal.text,
+                ::testing::AllOf(::testing::HasSubstr("CPU 1023"), ::testing::HasSubstr("has CPUs 0 to ")));
 }
 
 } // namespace

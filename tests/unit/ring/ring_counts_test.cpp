@@ -1,6 +1,7 @@
 // What the snapshot of a ring counts: bytes sent, and how long slots were held.
 
 #include "io_context_fixture.hpp"
+#include "line_sink.hpp"
 #include "scripted_device.hpp"
 
 #include <rocio/ring/ring_transceiver.hpp>
@@ -59,6 +60,19 @@ class RingCounts : public io_context_fixture {
     ring_config config;
     std::optional<ring_transceiver> ring;
 };
+
+TEST_F(RingCounts, memory_that_cannot_be_had_as_asked_is_a_warning) {
+    const auto sink = std::make_shared<line_sink>();
+    engine().set_log_sink(sink);
+    config.memory = {.numa_node = 4711, .prefault = true};
+    const auto memory = connected().snapshot().memory;
+    engine().set_log_sink(nullptr);
+    EXPECT_TRUE(memory.prefaulted);
+    ASSERT_EQ(memory.warnings.size(), 1U);
+    ASSERT_EQ(sink->lines().size(), 1U);
+    EXPECT_EQ(sink->lines()[0].room, "ring");
+    EXPECT_EQ(sink->lines()[0].text, "answers: " + memory.warnings[0]);
+}
 
 TEST_F(RingCounts, bytes_of_the_messages_that_were_sent) {
     auto& r = connected();

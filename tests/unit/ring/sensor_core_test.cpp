@@ -1,4 +1,5 @@
 #include "io_context_fixture.hpp"
+#include "line_sink.hpp"
 #include "scripted_device.hpp"
 
 #include <rocio/connect/static_peer.hpp>
@@ -96,6 +97,19 @@ class SensorCore : public io_context_fixture {
     std::optional<sensor_receiver> receiver;
     std::size_t pair = 0;
 };
+
+TEST_F(SensorCore, memory_that_cannot_be_had_as_asked_is_a_warning) {
+    const auto sink = std::make_shared<line_sink>();
+    engine().set_log_sink(sink);
+    config.memory = {.numa_node = 4711, .prefault = true};
+    connect();
+    const auto memory = receiver->snapshot().memory;
+    engine().set_log_sink(nullptr);
+    EXPECT_TRUE(memory.prefaulted);
+    ASSERT_EQ(memory.warnings.size(), 1U);
+    ASSERT_EQ(sink->lines().size(), 1U);
+    EXPECT_EQ(sink->lines()[0].text, "sensor: " + memory.warnings[0]);
+}
 
 TEST_F(SensorCore, posts_receives_that_bring_no_bytes_and_posts_them_again) {
     connect();

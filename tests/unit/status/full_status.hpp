@@ -53,6 +53,18 @@ inline device_snapshot some_device() {
     return d;
 }
 
+inline memory_snapshot some_memory() {
+    memory_snapshot m;
+    m.bytes = 2097152;
+    m.pages = huge_pages::transparent;
+    m.page_size = 4096;
+    m.huge_bytes = 2097152;
+    m.numa_node = 1;
+    m.prefaulted = true;
+    m.warnings = {"this much cannot be locked"};
+    return m;
+}
+
 inline receive_server_snapshot some_stream() {
     receive_server_snapshot s;
     s.name = "camera";
@@ -71,6 +83,7 @@ inline receive_server_snapshot some_stream() {
     s.channels = {{.number = 3, .frames = 600, .bytes = 2457600, .gaps = 4, .rates = {}},
                   {.number = 7, .frames = 400, .bytes = 1638400, .gaps = {}, .rates = {}}};
     s.views = {{.name = "all", .delivered = 990, .dropped = 2, .queued = 8}};
+    s.memory = some_memory();
     s.has_counters = true;
     s.counters = some_counters();
     return s;

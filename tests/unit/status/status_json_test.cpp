@@ -120,6 +120,22 @@ TEST(status_json, keeps_counters_past_what_a_double_holds) {
     EXPECT_EQ(read.at("rx_frame_count").to_number<std::uint64_t>(), past_double);
 }
 
+TEST(status_json, of_memory_tells_what_was_got_and_what_could_not_be_had) {
+    auto stream = test::some_stream();
+    const auto memory = to_json(stream).at("memory");
+    EXPECT_EQ(memory, (json::value{{"bytes", 2097152},
+                                   {"huge_pages", "thp"},
+                                   {"page_size", 4096},
+                                   {"huge_bytes", 2097152},
+                                   {"numa_node", 1},
+                                   {"prefaulted", true},
+                                   {"locked", false},
+                                   {"warnings", json::array{"this much cannot be locked"}}}));
+    stream.memory = {};
+    EXPECT_EQ(to_json(stream).at("memory").at("huge_bytes"), nullptr);
+    EXPECT_EQ(to_json(stream).at("memory").at("numa_node"), nullptr);
+}
+
 TEST(status_json, of_a_stream_tells_slots_views_and_what_stalls) {
     auto stream = connected_stream();
     stream.slots_posted = 0;

@@ -1,3 +1,4 @@
+#include "line_sink.hpp"
 #include "receive_server_fixture.hpp"
 
 #include <boost/asio/use_future.hpp>
@@ -20,6 +21,22 @@ TEST_F(receive_server_test, posts_every_slot_before_it_can_receive) {
     EXPECT_EQ(dev->calls(device_call::to_ready_to_receive), 0U);
     EXPECT_EQ(ours.depth, depth);
     EXPECT_EQ(ours.max_payload, payload);
+}
+
+TEST_F(receive_server_test, memory_that_cannot_be_had_as_asked_is_a_warning) {
+    const auto sink = std::make_shared<line_sink>();
+    engine().set_log_sink(sink);
+    auto c = config();
+    c.memory = {.numa_node = 4711, .prefault = true};
+    const auto memory = make_server(c).snapshot().memory;
+    engine().set_log_sink(nullptr);
+    EXPECT_TRUE(memory.prefaulted);
+    EXPECT_THAT(memory.warnings, ElementsAre(HasSubstr("4711")));
+    ASSERT_EQ(sink->lines().size(), 1U);
+    EXPECT_EQ(sink->lines()[0].level, log_level::warning);
+    EXPECT_EQ(sink->lines()[0].room, "stream");
+    EXPECT_EQ(sink->lines()[0].text, "test: " + memory.warnings[0]);
+    EXPECT_FALSE(connect());
 }
 
 TEST_F(receive_server_test, one_psn_serves_both_readings_of_the_names) {

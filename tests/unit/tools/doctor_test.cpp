@@ -56,9 +56,54 @@ TEST(doctor, a_machine_without_system_devices_is_no_problem) {
     auto f = healthy();
     f.ports.front().kind = "soft";
     f.no_system_devices = "No RDMA devices found: modprobe rdma_rxe";
-    f.memlock = 65'536;
+    f.limits.lockable = 65'536;
     EXPECT_TRUE(of_level(f, severity::problem).empty());
     EXPECT_EQ(of_level(f, severity::note).size(), 2U);
+}
+
+TEST(doctor, locked_memory_that_a_capability_allows_is_no_problem) {
+    auto f = healthy();
+    f.limits.lockable = 65'536;
+    EXPECT_EQ(problem_of(f).subject, "memlock");
+    f.limits.may_lock_more = true;
+    EXPECT_TRUE(of_level(f, severity::problem).empty());
+}
+
+/// What is said of `subject`.
+std::string said_of(const system_facts& facts, const std::string& subject) {
+    for (const auto& f : examine(facts)) {
+        if (f.subject == subject) return f.text;
+    }
+    return {};
+}
+
+TEST(doctor, tells_which_huge_pages_can_be_had) {
+    auto f = healthy();
+    EXPECT_EQ(said_of(f, "huge pages"), "no 2 MiB pages, no 1 GiB pages; transparent: none");
+    f.limits.mib2 = {2U << 20, "/proc/sys/vm/nr_hugepages", 64, 60};
+    f.limits.transparent = "madvise";
+    EXPECT_EQ(
+        said_of(f, "huge pages"),
+        "60 of 64 2 MiB pages free (/proc/sys/vm/nr_hugepages), no 1 GiB pages; transparent: \"madvise\"");
+}
+
+TEST(doctor, tells_the_numa_nodes_where_there_are_several) {
+    auto f = healthy();
+    f.limits.nodes = {0};
+    EXPECT_EQ(said_of(f, "NUMA nodes"), "");
+    f.limits.nodes = {0, 1};
+    EXPECT_THAT(said_of(f, "NUMA nodes"), HasSubstr("0, 1"));
+}
+
+TEST(doctor, tells_which_priorities_can_be_had) {
+    auto f = healthy();
+    EXPECT_EQ(said_of(f, "real-time priority"), "any");
+    f.limits.priority = 50;
+    EXPECT_EQ(said_of(f, "real-time priority"), "1 to 50 (RLIMIT_RTPRIO)");
+    f.limits.priority = 0;
+    EXPECT_THAT(said_of(f, "real-time priority"), HasSubstr("RLIMIT_RTPRIO is 0"));
+    f.limits.may_set_priority = true;
+    EXPECT_EQ(said_of(f, "real-time priority"), "any (CAP_SYS_NICE)");
 }
 
 TEST(doctor, a_machine_without_any_address_is_one) {
@@ -89,11 +134,11 @@ TEST(doctor, names_a_device_that_cannot_be_opened) {
 
 TEST(doctor, names_a_short_memlock_limit) {
     auto f = healthy();
-    f.memlock = 65'536;
+    f.limits.lockable = 65'536;
     EXPECT_EQ(problem_of(f).subject, "memlock");
     EXPECT_THAT(problem_of(f).text, HasSubstr("65.5 kB"));
     EXPECT_THAT(problem_of(f).mend, HasSubstr("ulimit -l unlimited"));
-    f.memlock = 64ULL << 20;
+    f.limits.lockable = 64ULL << 20;
     EXPECT_TRUE(of_level(f, severity::problem).empty());
 }
 

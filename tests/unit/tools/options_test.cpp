@@ -157,6 +157,47 @@ TEST(option_poll, takes_the_three_policies_by_name) {
     EXPECT_EQ(parsed<polling_policy>(options::poll, "--poll spin").name(), "spin");
     EXPECT_EQ(parsed<polling_policy>(options::poll, "", polling_policy::hybrid()).name(), "hybrid");
     EXPECT_THAT(refused<polling_policy>(options::poll, "--poll busy"), HasSubstr("park, hybrid and spin"));
+    EXPECT_EQ(parsed<polling_policy>(options::poll, "--poll hybrid:200us").budget, 200us);
+    EXPECT_EQ(parsed<polling_policy>(options::poll, "--poll hybrid").budget, 50us);
+    for (const auto* bad : {"hybrid:", "hybrid:soon", "spin:1s", "hybrid:0"})
+        EXPECT_THAT(refused<polling_policy>(options::poll, std::string("--poll ") + bad),
+                    HasSubstr("--poll"));
+}
+
+TEST(option_realtime_priority, takes_what_sched_fifo_has) {
+    using value = std::optional<int>;
+    EXPECT_EQ(parsed<value>(options::realtime_priority, ""), std::nullopt);
+    EXPECT_EQ(parsed<value>(options::realtime_priority, "--realtime-priority 1"), 1);
+    EXPECT_EQ(parsed<value>(options::realtime_priority, "--realtime-priority 99"), 99);
+    for (const auto* bad : {"0", "100", "high"})
+        EXPECT_THAT(refused<value>(options::realtime_priority, std::string("--realtime-priority ") + bad),
+                    AllOf(HasSubstr("--realtime-priority"), HasSubstr("1 to 99")));
+}
+
+TEST(options_of_memory, are_four_and_ask_for_nothing_when_left_out) {
+    const auto plain = parsed<memory_options>(options::memory, "");
+    EXPECT_EQ(plain.huge_pages, huge_pages::no);
+    EXPECT_EQ(plain.numa_node, std::nullopt);
+    EXPECT_FALSE(plain.prefault);
+    EXPECT_FALSE(plain.lock);
+    const auto all =
+        parsed<memory_options>(options::memory, "--huge-pages 2M --numa-node 1 --prefault --lock-memory");
+    EXPECT_EQ(all.huge_pages, huge_pages::mib2);
+    EXPECT_EQ(all.numa_node, 1U);
+    EXPECT_TRUE(all.prefault);
+    EXPECT_TRUE(all.lock);
+}
+
+TEST(options_of_memory, take_the_sizes_of_pages_by_name) {
+    using kind = huge_pages;
+    EXPECT_EQ(parsed<kind>(options::huge_pages, "--huge-pages thp"), kind::transparent);
+    EXPECT_EQ(parsed<kind>(options::huge_pages, "--huge-pages 1G"), kind::gib1);
+    EXPECT_EQ(parsed<kind>(options::huge_pages, "--huge-pages no", kind::gib1), kind::no);
+    for (const auto* bad : {"yes", "2MB", "1g", ""})
+        EXPECT_THAT(refused<kind>(options::huge_pages, std::string("--huge-pages=") + bad),
+                    HasSubstr("--huge-pages"));
+    EXPECT_THAT(refused<std::optional<unsigned>>(options::numa_node, "--numa-node x"),
+                HasSubstr("0 to 1023"));
 }
 
 TEST(option_cpu, takes_a_cpu_of_this_machine) {
@@ -222,7 +263,7 @@ TEST(option_help, shows_each_option_with_its_default) {
     options::path_mtu(app, mtu_value);
     options::poll(app, policy);
     EXPECT_THAT(app.help(), AllOf(HasSubstr("--depth"), HasSubstr("256"), HasSubstr("--mtu"),
-                                  HasSubstr("4096"), HasSubstr("park|hybrid|spin")));
+                                  HasSubstr("4096"), HasSubstr("park|hybrid[:TIME]|spin")));
 }
 
 } // namespace

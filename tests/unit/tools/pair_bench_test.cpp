@@ -92,17 +92,54 @@ TEST(PairBench, MemoryThatNobodyWroteIsNotTakenForAMessage) {
     EXPECT_THROW(check_pattern(untouched, true), exception);
 }
 
-TEST(PairBench, ProgressNamesTheTestAndHowFarItIs) {
-    pair_bench_config c;
-    c.test = pair_test::write;
-    c.count = 1000;
-    EXPECT_EQ(progress_text(c, 12), "bench write: 12 of 1.10 k messages");
+TEST(PairBench, BytesOfEachBufferAreItsOwn) {
+    std::array<std::byte, 100> first{}, other{};
+    fill_pattern(first, true, 0);
+    for (std::size_t buffer = 1; buffer < 256; ++buffer) {
+        fill_pattern(other, true, buffer);
+        EXPECT_NE(first, other) << "buffer " << buffer;
+    }
 }
 
-TEST(PairBench, EveryTestHasItsName) {
-    EXPECT_EQ(name_of(pair_test::send), "send");
-    EXPECT_EQ(name_of(pair_test::write), "write");
-    EXPECT_EQ(name_of(pair_test::stream), "stream");
+TEST(PairBench, AWrongNumberIsToldWithTheOneThatWasDue) {
+    const auto other = wrong_number(7, 9);
+    EXPECT_EQ(other.code, errc::bad_response);
+    EXPECT_THAT(other.message(), testing::AllOf(HasSubstr("7"), HasSubstr("9")));
+    EXPECT_THAT(wrong_number(7, std::nullopt).message(), HasSubstr("no number"));
+}
+
+TEST(PairBench, AReadIsNoPingPongAndNeitherIsABandwidth) {
+    pair_bench_config c;
+    EXPECT_TRUE(c.is_ping_pong());
+    c.what = measured::bandwidth;
+    EXPECT_FALSE(c.is_ping_pong());
+    c.what = measured::latency;
+    c.operation = message_operation::read;
+    EXPECT_FALSE(c.is_ping_pong());
+}
+
+TEST(PairBench, APingPongNeedsOneMoreThanItsIntervalsUnlessItIsPaced) {
+    pair_bench_config c;
+    c.count = 1000;
+    EXPECT_EQ(c.ping_pong_messages(), 1101U);
+    c.rate = 500;
+    EXPECT_EQ(c.ping_pong_messages(), 1100U);
+}
+
+TEST(PairBench, AReadIsNeverInline) {
+    pair_bench_config c;
+    c.size = 8;
+    EXPECT_TRUE(c.sent_inline());
+    c.operation = message_operation::read;
+    EXPECT_FALSE(c.sent_inline());
+}
+
+TEST(PairBench, EveryOperationHasItsName) {
+    EXPECT_EQ(name_of(message_operation::send), "send");
+    EXPECT_EQ(name_of(message_operation::send_imm), "send-imm");
+    EXPECT_EQ(name_of(message_operation::write), "write");
+    EXPECT_EQ(name_of(message_operation::write_imm), "write-imm");
+    EXPECT_EQ(name_of(message_operation::read), "read");
 }
 
 } // namespace

@@ -73,7 +73,8 @@ TEST_F(read_responder_test, has_room_while_the_oldest_is_answered) {
     EXPECT_FALSE(read_responder{0}.has_room());
 }
 
-// The request for the oldest was late on its way, and comes together with a new one: the peer has the responses.
+// The request for the oldest was late on its way, and comes together with a new one: the peer has the
+// responses.
 TEST_F(read_responder_test, has_room_when_the_oldest_was_answered_and_is_asked_for_again) {
     reads.add(psn{0}, at(0, 600), 1);
     reads.add(psn{3}, at(0, 10), 2);

@@ -190,8 +190,8 @@ class side {
         co_await pair_.async_wait_closed(asio::redirect_error(use_awaitable, ec));
         if (ec != errc::peer_closed && !settings_.bad_key) throw boost::system::system_error(ec);
     }
-    /// The peer, which ends with an error without it, closes when it is there. Its acknowledgement may have been
-    /// lost on the way, and then nobody is left to repeat it.
+    /// The peer, which ends with an error without it, closes when it is there. Its acknowledgement may have
+    /// been lost on the way, and then nobody is left to repeat it.
     asio::awaitable<void> last_answer() {
         try {
             co_await answer(steps_.size() - 1);

@@ -29,6 +29,8 @@ class queue_pair_core {
     void close() noexcept;
     /// Routes what is queued for it now, so that close() loses nothing that the peer knows to be delivered.
     void drain() noexcept;
+    /// Routes at most 16 of them, for who sweeps the device himself. Not from a sink's own calls.
+    void poll() noexcept { engine_.poll(*device_, completions_); }
     bool is_open() const noexcept { return queue_pair_ != nullptr; }
 
     /// Looks the port and its GID table up anew (indices move), checks the path MTU against the port and

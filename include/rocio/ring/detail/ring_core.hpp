@@ -62,6 +62,7 @@ class ring_core final : public completion_sink,
     void disconnected(const error_info& cause) override;
 
     void on_completion(const work_completion& completion) noexcept override;
+    void on_completions(std::span<const work_completion> batch) noexcept override;
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
     bool on_park() noexcept override;
@@ -75,6 +76,7 @@ class ring_core final : public completion_sink,
         completion_engine::time_point since{}; ///< When the sweep that brought the message began.
         std::uint32_t token = 0; ///< The receive that brought the message and is not posted yet.
         bool held = false;       ///< Its flag was set and not yet seen cleared.
+        bool listed = false;     ///< In `held_slots_`.
         bool has_token = false;
         bool again = false;    ///< A message came while it was held.
         bool in_queue = false; ///< Not yet taken by take() or an operation.
@@ -96,17 +98,22 @@ class ring_core final : public completion_sink,
     bool take_next(std::uint32_t& slot) noexcept;
     bool check_released() noexcept;
     bool retire(std::uint32_t slot) noexcept;
-    void count_held(const rx_state& state) noexcept;
+    void watch(std::uint32_t slot) noexcept;
+    void count_held(completion_engine::time_point since) noexcept;
+    void record_held() noexcept;
     bool is_published(std::uint32_t slot) const noexcept;
     bool finds_published() noexcept;
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
     bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
+    bool next_is_ready() const noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
-    void rearm(std::uint32_t token) noexcept { to_post_.push_back(token); }
+    void rearm(std::uint32_t token) noexcept { to_post_[to_post_count_++] = token; }
     bool post_receives() noexcept;
+    std::span<const receive_request> requests_of_tokens() noexcept;
     void sweep_device() noexcept;
+    void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
     bool has_filled() const noexcept { return queued_ != 0; }
@@ -125,11 +132,13 @@ class ring_core final : public completion_sink,
     std::vector<send_request> send_requests_;            ///< Prebuilt, by slot.
     std::vector<receive_request> receive_chain_;
     std::vector<send_request> send_chain_;
-    std::vector<std::uint32_t> to_post_;
+    std::vector<std::uint32_t> to_post_; ///< Tokens, in the order of posting.
+    std::uint32_t to_post_count_ = 0;
     std::vector<rx_state> rx_;
     std::vector<send_state> tx_;
     std::vector<std::atomic<std::uint32_t>> lengths_; ///< Of the next publish of a slot; 0: frame_size.
-    std::vector<std::uint32_t> held_;                 ///< Slots whose flag is to be watched.
+    std::vector<std::uint32_t> held_slots_;           ///< Slots whose flag is to be watched.
+    std::uint32_t held_ = 0;                          ///< How many are held; some listed ones are no more.
     std::vector<std::uint32_t> arrivals_;             ///< Ring of filled slots in order of arrival.
     std::uint32_t arrivals_head_ = 0, queued_ = 0;
     std::uint32_t posted_ = 0, in_flight_ = 0;
@@ -149,7 +158,9 @@ class ring_core final : public completion_sink,
     std::uint64_t received_ = 0, sent_ = 0, overwritten_ = 0, bad_immediate_ = 0, unexpected_ = 0,
                   bad_flag_ = 0;
     std::uint64_t send_errors_ = 0, receive_errors_ = 0, bytes_sent_ = 0;
-    latency_histogram held_times_; ///< Read without the lock.
+    latency_histogram held_times_;               ///< Read without the lock.
+    completion_engine::time_point held_since_{}; ///< Of the slots released last, not recorded yet,
+    std::uint32_t held_alike_ = 0;               ///< and how many those are.
 };
 
 } // namespace rocio::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <rocio/io/detail/mapped_memory.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,11 +18,11 @@ namespace rocio::detail {
 class ring_memory {
   public:
     /// Zeroed, page-aligned. Throws std::bad_alloc.
-    ring_memory(std::uint32_t slots, std::uint32_t slot_size);
-    ~ring_memory();
+    ring_memory(std::uint32_t slots, std::uint32_t slot_size, const memory_options& options = {});
     ring_memory(const ring_memory&) = delete;
     ring_memory& operator=(const ring_memory&) = delete;
 
+    const memory_snapshot& memory() const noexcept { return memory_.got(); }
     std::uint32_t slots() const noexcept { return slots_; }
     std::uint32_t slot_size() const noexcept { return slot_size_; }
     std::span<std::byte> rx() const noexcept { return {rx_, std::size_t{slots_} * slot_size_}; }
@@ -46,8 +48,10 @@ class ring_memory {
     std::uint32_t generation(std::uint32_t slot) const noexcept {
         return generations_[slot].load(std::memory_order_acquire);
     }
+    /// Engine only.
     void count_arrival(std::uint32_t slot) noexcept {
-        generations_[slot].fetch_add(1, std::memory_order_release);
+        const auto before = generations_[slot].load(std::memory_order_relaxed);
+        generations_[slot].store(before + 1, std::memory_order_release);
     }
 
     /// Any thread: a flag was written; wakes an engine that waits in the kernel.
@@ -66,14 +70,14 @@ class ring_memory {
         return {base + std::size_t{slot} * slot_size_, slot_size_};
     }
 
+    mapped_memory memory_; // first, so that what is in use all the time lies together
     std::uint32_t slots_;
     std::uint32_t slot_size_;
-    std::size_t half_ = 0;  ///< Bytes of one direction's slots, in whole pages.
-    std::size_t flags_ = 0; ///< Bytes of one direction's flags, in whole cache lines.
-    std::byte* rx_ = nullptr;
-    std::byte* tx_ = nullptr;
-    std::uint64_t* rx_flags_ = nullptr;
-    std::uint64_t* tx_flags_ = nullptr;
+    std::size_t half_; ///< Bytes of one direction's slots, in whole pages.
+    std::byte* rx_;
+    std::byte* tx_;
+    std::uint64_t* rx_flags_;
+    std::uint64_t* tx_flags_;
     std::unique_ptr<std::atomic<std::uint32_t>[]> generations_;
     std::atomic<bool> armed_{false};
     std::mutex mutex_;

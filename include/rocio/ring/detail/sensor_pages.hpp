@@ -1,5 +1,6 @@
 #pragma once
 
+#include <rocio/io/detail/mapped_memory.hpp>
 #include <rocio/ring/frame_metadata.hpp>
 #include <rocio/ring/hsb_immediate.hpp>
 
@@ -31,11 +32,11 @@ struct sensor_arrival {
 class sensor_pages {
   public:
     /// Zeroed, page-aligned. Throws std::bad_alloc.
-    sensor_pages(std::uint32_t pages, std::uint32_t frame_size);
-    ~sensor_pages();
+    sensor_pages(std::uint32_t pages, std::uint32_t frame_size, const memory_options& options = {});
     sensor_pages(const sensor_pages&) = delete;
     sensor_pages& operator=(const sensor_pages&) = delete;
 
+    const memory_snapshot& memory() const noexcept { return mapped_.got(); }
     std::uint32_t pages() const noexcept { return pages_; }
     std::uint32_t page_size() const noexcept { return page_size_; }
     std::uint32_t frame_size() const noexcept { return frame_size_; }
@@ -78,9 +79,9 @@ class sensor_pages {
         std::atomic<std::uint32_t> leases{0};
     };
 
+    mapped_memory mapped_; // first, so that what is in use all the time lies together
     std::uint32_t pages_, frame_size_, page_size_;
-    std::size_t mapped_ = 0;
-    std::byte* memory_ = nullptr;
+    std::byte* memory_;
     std::unique_ptr<state[]> states_;
     std::atomic<std::uint64_t> arrivals_{0};
 };

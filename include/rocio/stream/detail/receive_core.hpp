@@ -32,7 +32,7 @@ class receive_core final : public completion_sink,
 
     completion_engine& engine() noexcept { return core_.engine(); }
     const receive_server_config& config() const noexcept { return config_; }
-    const std::shared_ptr<slot_pool>& pool() const noexcept { return pool_; }
+    slot_pool& pool() const noexcept { return *pool_; }
 
     std::shared_ptr<view_state> make_view(std::optional<std::uint8_t> channel, const view_options& options);
     host_parameters host() const;
@@ -49,7 +49,10 @@ class receive_core final : public completion_sink,
     void connected(std::unique_ptr<liveness> watch) override;
     void disconnected(const error_info& cause) override;
 
-    void on_completion(const work_completion& completion) noexcept override;
+    void on_completion(const work_completion& completion) noexcept override {
+        on_completions({&completion, 1});
+    }
+    void on_completions(std::span<const work_completion> batch) noexcept override;
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
     bool on_park() noexcept override { return pool_->arm(); }
@@ -59,22 +62,35 @@ class receive_core final : public completion_sink,
     error_code end_reason() const noexcept;
     void attach_view(view_state& view);
     void detach_view(view_state& view) noexcept;
-    void give_back(std::uint32_t slot) noexcept { pool_->drop_lease(slot); }
+    /// Frames were replaced: their slots are to be taken.
+    void note_recycled() noexcept {
+        if (pool_->has_recycled()) sweep_();
+    }
 
   private:
     enum class phase : std::uint8_t { idle, connecting, connected, disconnected, stopped };
-    enum class slot_state : std::uint8_t { free, posted, lent };
+    /// Frames that are not in the counters yet.
+    struct frame_sum {
+        std::uint32_t frames = 0;
+        std::uint64_t bytes = 0;
+    };
 
     error_info open();
-    void receive(const work_completion& completion) noexcept;
-    void deliver(const queued_frame& entry) noexcept;
+    void build_requests() noexcept;
+    void count(const frame_sum& sum) noexcept;
+    bool is_frame(const work_completion& completion) const noexcept;
+    void on_other_completion(const work_completion& completion) noexcept;
+    void take_frame(const work_completion& completion, std::chrono::steady_clock::rep now) noexcept;
+    void deliver(std::uint32_t slot) noexcept;
     void refuse(std::uint32_t slot, std::uint64_t& counter) noexcept;
     std::uint32_t count_views(std::uint8_t channel) const noexcept;
+    void find_only_view() noexcept;
     void post_free_slots() noexcept;
+    std::span<const receive_request> requests_of_free_slots() noexcept;
+    void free_slot(std::uint32_t slot) noexcept;
     void begin_activity() noexcept;
     void end_session(const error_info& cause, phase next) noexcept;
     void end_activity() noexcept;
-    void count(const work_completion& completion) noexcept;
     std::chrono::nanoseconds oldest_lease() const noexcept;
     std::vector<receive_server_snapshot::channel> channels() const;
     template <class Function>
@@ -91,18 +107,20 @@ class receive_core final : public completion_sink,
 
     receive_server_config config_;
     mutable queue_pair_core core_;
-    std::shared_ptr<slot_pool> pool_;
+    std::unique_ptr<slot_pool> pool_;
     std::unique_ptr<device_memory_region> region_;
-    std::vector<receive_request> requests_; ///< Prebuilt, by slot.
-    std::vector<slot_state> slots_;
-    std::vector<std::uint32_t> free_;
-    std::vector<receive_request> chain_;
+    std::vector<receive_request> requests_; ///< Prebuilt for the present queue pair, by slot.
+    std::vector<receive_request> chain_;    ///< For slots that do not lie side by side.
+    std::vector<std::uint32_t> free_;       ///< A stack of the slots that are neither posted nor lent.
+    std::uint32_t free_count_ = 0;          ///< Its height.
     std::uint32_t posted_ = 0;
-    std::uint32_t lent_ = 0;
+    std::uint32_t lent_ = 0; ///< With those that were returned, but not taken yet.
+    sweep_call sweep_;
 
     std::vector<view_state*> all_views_;
     bool had_view_ = false;
-    std::vector<queued_frame> early_; ///< Arrived before there was any view; each holds one lease.
+    view_state* only_view_ = nullptr;  ///< The one that takes every frame, if there is no other.
+    std::vector<std::uint32_t> early_; ///< Arrived before there was any view; each holds one lease.
     std::array<std::vector<view_state*>, 256> channel_views_;
 
     phase phase_ = phase::idle;
@@ -115,8 +133,6 @@ class receive_core final : public completion_sink,
     std::uint64_t frames_at_last_look_ = 0;
     std::uint64_t unclaimed_ = 0, without_immediate_ = 0, bad_length_ = 0, unexpected_opcode_ = 0;
     std::vector<channel_counter> channels_ = std::vector<channel_counter>(256);
-    /// steady_clock, by slot; read without the lock, because all may have to be looked at.
-    std::vector<std::atomic<std::chrono::steady_clock::rep>> lent_since_;
 };
 
 } // namespace rocio::detail

@@ -13,6 +13,8 @@ class view_state;
 /// Completes with void(error_code, frame).
 class receive_one_operation : public async::operation<frame> {
   public:
+    void take(slot_pool& pool, std::uint32_t slot) noexcept { succeed(frame(pool, slot)); }
+
     std::uint64_t id = 0; ///< Names the operation in a cancellation that may come after it is gone.
 
   protected:
@@ -20,14 +22,20 @@ class receive_one_operation : public async::operation<frame> {
     ~receive_one_operation() = default;
 };
 
-/// Completes with void(error_code, std::size_t). Its first frame is set aside when it becomes ready; what
-/// else has arrived by then is taken right before the handler is called.
+/// Completes with void(error_code, std::size_t). It becomes ready with its first frame; what else arrives
+/// until its handler is called is put in too.
 class receive_some_operation : public async::operation<std::size_t> {
   public:
     std::uint64_t id = 0;
     std::span<frame> out;
     std::shared_ptr<view_state> from;
 
+    /// *locked* Puts a frame in; gives true while there is room for more.
+    bool take(slot_pool& pool, std::uint32_t slot) noexcept {
+        auto& taken = std::get<1>(result_);
+        out[taken].replace(pool, slot);
+        return ++taken < out.size();
+    }
     void before_upcall() noexcept;
 
   protected:

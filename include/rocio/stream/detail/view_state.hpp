@@ -37,35 +37,56 @@ class view_state {
     void cancel_all(const error_code& ec);
     /// The view object is gone: operations end, queued frames go back.
     void destroy_owner();
-    std::uint64_t next_id() noexcept;
+    std::uint64_t next_id() noexcept { return last_id_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-    completion_engine& engine() noexcept;
+    completion_engine& engine() noexcept { return engine_; }
     std::string name() const;
     std::optional<std::uint8_t> channel() const noexcept { return channel_; }
 
     /// *locked* from here on.
-    void deliver(const queued_frame& entry);
+    void deliver(std::uint32_t slot) noexcept {
+        if (filling_) return fill(slot);
+        if (auto* op = waiting_one_.pop()) return finish(op, slot);
+        if (auto* op = waiting_some_.pop()) return finish(op, slot);
+        queue(slot);
+    }
+    /// The operation's handler is about to be called.
+    void stop_filling(const receive_some_operation* op) noexcept {
+        if (filling_ == op) filling_ = nullptr;
+    }
     void complete_all(const error_code& ec);
     void take_operations(async::operation_queue<>& pending) noexcept;
-    std::size_t take_more(std::span<frame> out);
     std::uint32_t queued() const noexcept { return count_; }
     std::uint64_t delivered() const noexcept { return delivered_; }
     std::uint64_t dropped() const noexcept { return dropped_; }
 
   private:
-    void finish_one(receive_one_operation* op, const queued_frame& entry);
-    void finish_some(receive_some_operation* op, const queued_frame& entry);
-    queued_frame pop() noexcept;
+    void finish(receive_one_operation* op, std::uint32_t slot) noexcept;
+    void finish(receive_some_operation* op, std::uint32_t slot) noexcept;
+    void fill(std::uint32_t slot) noexcept {
+        ++delivered_;
+        if (!filling_->take(pool_, slot)) filling_ = nullptr;
+    }
+    void queue(std::uint32_t slot) noexcept;
+    std::uint32_t pop() noexcept {
+        const auto slot = ring_[head_++ & mask_];
+        --count_;
+        return slot;
+    }
     void drop_queued() noexcept;
 
     std::shared_ptr<receive_core> core_;
+    completion_engine& engine_;
+    slot_pool& pool_; ///< The core's.
     std::optional<std::uint8_t> channel_;
-    view_options options_;
-    std::vector<queued_frame> ring_;
+    std::uint32_t limit_;             ///< Frames that it keeps.
+    std::vector<std::uint32_t> ring_; ///< Slots; a power of two of them.
+    std::uint32_t mask_;
     std::uint32_t head_ = 0;
     std::uint32_t count_ = 0;
     async::operation_queue<receive_one_operation> waiting_one_;
     async::operation_queue<receive_some_operation> waiting_some_;
+    receive_some_operation* filling_ = nullptr; ///< Ready, not yet called, with room for more.
     std::atomic<std::uint64_t> last_id_{0};
     std::uint64_t delivered_ = 0;
     std::uint64_t dropped_ = 0;

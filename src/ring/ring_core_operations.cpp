@@ -1,0 +1,105 @@
+#include <rocio/ring/detail/ring_core.hpp>
+
+#include <boost/asio/error.hpp>
+
+#include <utility>
+
+namespace rocio::detail {
+
+// ---- Slots by number, and operations
+
+bool ring_core::tx_free(std::uint32_t slot) const noexcept {
+    return ring_memory::load(memory_->tx_flags()[slot]) == 0;
+}
+
+error_code ring_core::publish(std::uint32_t slot, std::size_t length) noexcept {
+    if (slot >= config_.slots || length == 0 || length > config_.slot_size) return errc::message_too_long;
+    if (!tx_free(slot)) return errc::queue_full;
+    lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
+    ring_memory::store(memory_->tx_flags()[slot], ring_memory::address_of(memory_->tx_slot(slot)));
+    memory_->note_change();
+    return {};
+}
+
+void ring_core::release(std::uint32_t slot) noexcept {
+    ring_memory::store(memory_->rx_flags()[slot], 0);
+    memory_->note_change();
+}
+
+bool ring_core::take(std::uint32_t& slot) {
+    auto held = engine().lock();
+    return take_next(slot);
+}
+
+void ring_core::start(ring_receive_operation* op) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    std::uint32_t slot = 0;
+    if (config_.mode == ring_mode::unified) {
+        op->set(errc::unified_mode, {});
+    } else if (take_next(slot)) {
+        op->set({}, ring_slot(memory_, slot));
+    } else if (const auto reason = end_reason()) {
+        op->set(reason, {});
+    } else {
+        return receiving_.push(op);
+    }
+    engine().complete(op);
+}
+
+void ring_core::start(ring_wait_operation* op) {
+    auto held = engine().lock();
+    if (engine().is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine().work_started();
+    if (config_.mode == ring_mode::unified) {
+        op->set(errc::unified_mode);
+    } else if (has_filled() || (op->also_sent && std::exchange(sent_unseen_, false))) {
+        op->set({});
+    } else if (const auto reason = end_reason()) {
+        op->set(reason);
+    } else {
+        return waiting_.push(op);
+    }
+    engine().complete(op);
+}
+
+void ring_core::cancel(std::uint64_t id) {
+    auto held = engine().lock();
+    for (auto* op = receiving_.front(); op; op = static_cast<ring_receive_operation*>(op->next)) {
+        if (op->id != id) continue;
+        receiving_.remove(op);
+        op->set(asio::error::operation_aborted, {});
+        return engine().complete(op);
+    }
+    for (auto* op = waiting_.front(); op; op = static_cast<ring_wait_operation*>(op->next)) {
+        if (op->id != id) continue;
+        waiting_.remove(op);
+        op->set(asio::error::operation_aborted);
+        return engine().complete(op);
+    }
+}
+
+void ring_core::cancel_all(const error_code& ec) {
+    auto held = engine().lock();
+    finish_operations(ec);
+}
+
+void ring_core::finish_operations(const error_code& ec) noexcept {
+    while (auto* op = receiving_.pop()) {
+        op->set(ec, {});
+        engine().complete(op);
+    }
+    while (auto* op = waiting_.pop()) {
+        op->set(ec);
+        engine().complete(op);
+    }
+}
+
+} // namespace rocio::detail
