@@ -60,7 +60,7 @@ void client_core::start(call_base* call, const std::optional<std::chrono::nanose
     }
     ++counters_.calls;
     if (outstanding_++ == 0) work_.emplace(context_.get_executor());
-    call->started = std::chrono::steady_clock::now();
+    call->started = latest_ = std::chrono::steady_clock::now();
     call->deadline = deadline_of(call->started, deadline.value_or(config_.deadline));
     if (const auto ec = refusal(*call)) {
         finish(*call, ec, ring_ ? counters_.refused : counters_.cancelled);
@@ -197,10 +197,9 @@ std::uint64_t client_core::take_id() noexcept {
     return next_id_++;
 }
 
+/// As of the last time the clock was read: the timer reads it when a deadline has passed.
 void client_core::expire() {
-    if (deadlines_.empty()) return;
-    const auto now = std::chrono::steady_clock::now();
-    while (!deadlines_.empty() && deadlines_.earliest().deadline <= now) {
+    while (!deadlines_.empty() && deadlines_.earliest().deadline <= latest_) {
         call_base& call = deadlines_.earliest();
         if (pending_.find(static_cast<std::uint32_t>(call.id)) == &call) {
             leave_flight(call, false);
@@ -229,7 +228,8 @@ answer client_core::accept(std::span<const std::byte> response) {
 
 void client_core::settle(call_base& call, const response_header& header,
                          std::span<const std::byte> results) noexcept {
-    latency_.record(std::chrono::steady_clock::now() - call.started);
+    latest_ = std::chrono::steady_clock::now();
+    latency_.record(latest_ - call.started);
     if (header.status != 0) {
         return finish(call, error_code(header.status, status_category()), counters_.failed);
     }
@@ -264,16 +264,24 @@ answer client_core::classify(const response_header& header) noexcept {
 }
 
 void client_core::turn() {
+    operations batch;
     bool pumping = false;
     {
         std::lock_guard lock(mutex_);
         turn_scheduled_ = false;
         pumping = !waiting_.empty();
+        if (!pumping) batch = std::move(ready_);
     }
-    if (pumping) pump();
-    run_ready();
+    if (pumping) batch = pump_and_take_ready();
+    call_back(batch);
     std::lock_guard lock(mutex_);
     rest_timer();
+}
+
+client_core::operations client_core::pump_and_take_ready() {
+    pump();
+    std::lock_guard lock(mutex_);
+    return std::move(ready_);
 }
 
 /// After each upcall, also one that throws: the call is no longer outstanding, and what is left of the batch
@@ -299,12 +307,7 @@ class client_core::upcall_guard {
     bool returned_ = false;
 };
 
-void client_core::run_ready() {
-    operations batch;
-    {
-        std::lock_guard lock(mutex_);
-        batch = std::move(ready_);
-    }
+void client_core::call_back(operations& batch) {
     while (call_base* call = batch.pop()) {
         upcall_guard guard(*this, batch);
         call->complete();
@@ -324,6 +327,7 @@ void client_core::arm_timer() {
         {
             std::lock_guard lock(self->mutex_);
             self->armed_until_.reset();
+            self->latest_ = std::chrono::steady_clock::now();
         }
         self->pump();
         self->turn();

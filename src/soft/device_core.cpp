@@ -61,7 +61,10 @@ bool device_core::progress(time_point now) {
     ++turn_;
     bool worked = !ready_.empty() && flush(now);
     worked |= link_->progress(now);
-    worked |= receive(now);
+    const std::size_t received = receive(now);
+    worked |= received != 0;
+    // Who sends so much waits for its window: it is told before the owner works on what it sent.
+    if (received >= long_burst && !ready_.empty()) flush(now);
     // Last, so that an acknowledgement that waited in the socket while the context was busy stops its timer.
     if (deadlines_.earliest() <= now) worked |= run_timers(now);
     return worked;
@@ -127,7 +130,7 @@ bool device_core::trains_ended() noexcept {
     return true;
 }
 
-bool device_core::receive(time_point now) {
+std::size_t device_core::receive(time_point now) {
     std::size_t total = 0;
     for (std::size_t n = arrived_.size(); n == arrived_.size() && total < receive_limit; total += n) {
         n = link_->receive(arrived_, now);
@@ -138,7 +141,7 @@ bool device_core::receive(time_point now) {
         touched_.pop_front();
         settle(qp, now);
     }
-    return total != 0;
+    return total;
 }
 
 void device_core::accept(const received_datagram& d, time_point now) {

@@ -32,6 +32,7 @@ class device_core {
     static constexpr std::size_t receive_batch = 16;
     static constexpr std::size_t receive_limit = 64; ///< Datagrams of one progress().
     static constexpr std::size_t send_limit = 48;
+    static constexpr std::size_t long_burst = 8; ///< Of datagrams in one progress().
     /// After back-pressure the link is tried again then; nothing says when a UDP socket has room.
     static constexpr std::chrono::microseconds send_retry{50};
 
@@ -67,7 +68,7 @@ class device_core {
     void gather(time_point now);
     std::size_t send_gathered(time_point now);
     bool trains_ended() noexcept;
-    bool receive(time_point now);
+    std::size_t receive(time_point now);
     void accept(const received_datagram& d, time_point now);
     drop_reason check(const received_datagram& d, const wire::packet_view& packet, soft_queue_pair* qp);
     bool run_timers(time_point now);

@@ -121,13 +121,22 @@ std::size_t udp_receiver::receive_burst(std::span<received_datagram> out) noexce
     return give_out(out);
 }
 
+/// As recvmmsg() for one, without what that does for the sake of several.
+int udp_receiver::receive_message(std::size_t i) noexcept {
+    const ssize_t n = ::recvmsg(fd_, &headers_[i].msg_hdr, 0);
+    if (n < 0) return -1;
+    headers_[i].msg_len = static_cast<unsigned>(n);
+    return 1;
+}
+
 /// Fills the places [first, most) as far as there are messages.
 void udp_receiver::fetch(std::size_t first, std::size_t most) noexcept {
     const std::size_t room = std::min(most, messages) - std::min(most, first);
     if (room == 0) return;
     int n = -1;
     for (int attempt = 0; attempt < attempts && n < 0; ++attempt) {
-        n = ::recvmmsg(fd_, headers_.data() + first, static_cast<unsigned>(room), 0, nullptr);
+        n = room == 1 ? receive_message(first)
+                      : ::recvmmsg(fd_, headers_.data() + first, static_cast<unsigned>(room), 0, nullptr);
         if (n < 0 && !is_passed_over(errno)) return;
     }
     for (std::size_t i = first; i < first + static_cast<std::size_t>(std::max(n, 0)); ++i) {

@@ -45,6 +45,7 @@ class udp_receiver {
     std::size_t receive_single(std::span<received_datagram> out) noexcept;
     std::size_t receive_one() noexcept;
     std::size_t receive_burst(std::span<received_datagram> out) noexcept;
+    int receive_message(std::size_t i) noexcept;
     void fetch(std::size_t first, std::size_t most) noexcept;
     void prepare(std::size_t i) noexcept;
     std::size_t give_out(std::span<received_datagram> out) noexcept;

@@ -5,8 +5,8 @@
 
 #include <rocio/ring/ring_transceiver.hpp>
 #include <rocio/rpc/client.hpp>
+#include <rocio/rpc/dispatcher.hpp>
 #include <rocio/rpc/request_header.hpp>
-#include <rocio/rpc/ring_dispatcher.hpp>
 
 #include <array>
 #include <fstream>
@@ -43,34 +43,42 @@ std::int64_t resident_bytes() {
     return resident * ::sysconf(_SC_PAGESIZE);
 }
 
-/// Answers what comes. All members on the end's thread.
+/// Answers what comes, in unified mode: receives, calls and sends by turns on the end's thread, whose engine
+/// rests meanwhile.
 class service {
   public:
     explicit service(bench_end& end)
-        : ring_(end.thread.context(), ring_on(end, ring_tx_mode::send)),
-          dispatcher_(ring_.get_executor(), ring_, functions()) {
+        : context_(1), ring_(context_, unified_on(end)), dispatcher_(functions()) {
         ring_.setup();
     }
     transceiver& ring() noexcept { return ring_; }
-    void wait() { ring_.async_wait(woken{this}); }
+    /// Until stop(), from any thread.
+    void run() {
+        std::uint32_t slot = 0;
+        while (!stopping_.load(std::memory_order_relaxed)) {
+            if (!ring_.rx_poll(slot)) continue;
+            const auto result = dispatcher_.dispatch(ring_.rx_slot(slot), ring_.tx_slot(slot));
+            if (result.answered()) ring_.tx_publish(slot, result.length);
+        }
+    }
+    void stop() noexcept { stopping_ = true; }
 
   private:
-    struct woken {
-        service* self;
-        void operator()(const error_code& ec) const {
-            if (ec) return;
-            self->dispatcher_.poll();
-            self->wait();
-        }
-    };
+    static ring_config unified_on(const bench_end& end) {
+        auto c = ring_on(end, ring_tx_mode::send);
+        c.mode = ring_mode::unified;
+        return c;
+    }
     static rpc::function_table functions() {
         rpc::function_table f;
         f.add<echo>("echo", [](const payload& bytes) { return bytes; });
         return f;
     }
 
+    asio::io_context context_; // the device is its own, not the thread's
     transceiver ring_;
-    rpc::ring_dispatcher<transceiver> dispatcher_;
+    rpc::dispatcher dispatcher_;
+    std::atomic<bool> stopping_{false};
 };
 
 /// Calls, waits for the answer, notes the time. All members on the end's thread.
@@ -162,6 +170,36 @@ peer_parameters as_peer(const local_parameters& local) {
 
 } // namespace
 
+namespace {
+
+/// The service runs on its thread from construction to destruction.
+class running_service {
+  public:
+    running_service(bench_end& end, service& what)
+        : service_(what), over_(asio::post(end.thread.context(), asio::use_future([this] {
+                                               resource_meter used;
+                                               used.begin();
+                                               service_.run();
+                                               return used.used().cpu_seconds;
+                                           }))) {}
+    running_service(const running_service&) = delete;
+    running_service& operator=(const running_service&) = delete;
+    ~running_service() {
+        service_.stop();
+        if (over_.valid()) over_.wait();
+    }
+    double stop() {
+        service_.stop();
+        return over_.get();
+    }
+
+  private:
+    service& service_;
+    std::future<double> over_;
+};
+
+} // namespace
+
 measurement rpc_round_trips(const std::string& first, const std::string& second, std::uint64_t iterations,
                             const bench_cpus& cpus, std::atomic<std::uint64_t>& progress) {
     bench_end near(first, cpus.first), far(second, cpus.second);
@@ -169,18 +207,14 @@ measurement rpc_round_trips(const std::string& first, const std::string& second,
     auto calling = on(near, [&] { return std::make_unique<caller>(near); });
     const auto service_side = as_peer(serving->ring().local()),
                caller_side = as_peer(calling->ring().local());
-    resource_meter service_meter;
-    on(far, [&] {
-        serving->ring().connect(caller_side);
-        serving->wait();
-        service_meter.begin();
-    });
+    serving->ring().connect(caller_side);
+    running_service running(far, *serving);
     auto finished = on(near, [&] {
         calling->ring().connect(service_side);
         return std::make_shared<std::future<measurement>>(calling->start(iterations, progress));
     });
     auto result = finished->get();
-    const auto service_cpu = on(far, [&] { return service_meter.used().cpu_seconds; });
+    const auto service_cpu = running.stop();
     // The service cannot tell the warm-up from the rest.
     const auto measured_share =
         static_cast<double>(iterations) / static_cast<double>(iterations + iterations / 10);

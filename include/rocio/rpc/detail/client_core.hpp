@@ -91,7 +91,8 @@ class client_core : public std::enable_shared_from_this<client_core> {
     void expire();
     void settle(call_base& call, const response_header& header, std::span<const std::byte> results) noexcept;
     answer classify(const response_header& header) noexcept;
-    void run_ready();
+    operations pump_and_take_ready();
+    void call_back(operations& batch);
     void arm_timer();
     void rest_timer();
     void schedule_pump(std::unique_lock<std::mutex>& lock);
@@ -128,6 +129,7 @@ class client_core : public std::enable_shared_from_this<client_core> {
 
     std::optional<asio::steady_timer> timer_; ///< *home*, with the lock.
     std::optional<time_point> armed_until_;
+    time_point latest_{}; ///< What the clock told last.
 
     client_snapshot counters_;
     latency_histogram latency_;
