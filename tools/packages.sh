@@ -1,7 +1,7 @@
 # What rocio needs of the system, and how to get it on Debian and Ubuntu. Sourced by tools/quickstart and tools/check.
 # shellcheck shell=bash
 
-ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibverbs rdma-providers spdlog cli11
+ROCIO_BUILD_NEEDS=(compiler cmake ninja pkg-config boost boost-json isa-l libibverbs librdmacm rdma-providers spdlog cli11
     libpcap libzmq prometheus-cpp zlib)
 # tests/vm: a guest with the kernel's RDMA stack (x86-64 only).
 ROCIO_GUEST_NEEDS=()
@@ -49,6 +49,7 @@ rocio_has() {
     boost-json) rocio_has_library boost_json ;;
     isa-l) rocio_has_module libisal ;;
     libibverbs) rocio_has_module libibverbs ;;
+    librdmacm) rocio_has_module librdmacm ;;
     rdma-providers) compgen -G '/usr/lib*/*/libibverbs/lib*-rdmav*.so' >/dev/null ||
         compgen -G '/usr/lib*/libibverbs/lib*-rdmav*.so' >/dev/null ;;
     spdlog) rocio_has_module spdlog ;;
@@ -86,6 +87,7 @@ rocio_package_of() { # NEED, with boost_version in scope
     boost-json) echo "libboost-json$boost_version-dev" ;;
     isa-l) echo libisal-dev ;;
     libibverbs) echo libibverbs-dev ;;
+    librdmacm) echo librdmacm-dev ;;
     rdma-providers) echo ibverbs-providers ;;
     spdlog) echo libspdlog-dev ;;
     cli11) echo libcli11-dev ;;

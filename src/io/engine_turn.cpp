@@ -194,9 +194,7 @@ inline void completion_engine::route(std::span<const work_completion> batch) noe
     for (std::size_t first = 0; first < batch.size();) {
         const auto place = batch[first].id;
         auto end = first + 1;
-        while (end < batch.size() && batch[end].id.owner == place.owner &&
-               batch[end].id.generation == place.generation)
-            ++end;
+        while (end < batch.size() && batch[end].id.tag() == place.tag()) ++end;
         const auto run = batch.subspan(first, end - first);
         first = end;
         if (place.owner < p.owners.size()) [[likely]] {

@@ -282,7 +282,7 @@ inline void receive_core::take_frame(const work_completion& completion,
         channel.follow(completion.immediate >> 8, *config_.counter_wrap);
     if (!only_view_) [[unlikely]]
         return deliver(slot);
-    record.leases.store(1, std::memory_order_release);
+    pool_->lend(slot, 1);
     only_view_->deliver(slot);
 }
 

@@ -23,16 +23,17 @@ slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_
       slot_size_(slot_size),
       slab_(memory_.data_or_throw()),
       records_(std::make_unique<slot_record[]>(depth)),
+      tenures_(std::make_unique<slot_tenure[]>(depth)),
       caller_(std::make_shared<caller>()) {}
 
-void slot_pool::give_back_first(std::uint32_t index) noexcept {
+void slot_pool::give_back_first(const returning::chain& chain) noexcept {
     const auto call = caller_;
     std::uint32_t head = returned_.load(std::memory_order_relaxed);
     do {
-        if (head == abandoned) return leave();
-        records_[index].next.store(head > last_index ? none : head, std::memory_order_relaxed);
-    } while (
-        !returned_.compare_exchange_weak(head, index, std::memory_order_acq_rel, std::memory_order_relaxed));
+        if (head == abandoned) return leave(chain.count);
+        tenures_[chain.last].next.store(head > last_index ? none : head, std::memory_order_relaxed);
+    } while (!returned_.compare_exchange_weak(head, chain.first, std::memory_order_acq_rel,
+                                              std::memory_order_relaxed));
     if (head <= last_index) return;
     call->first();
     if (head == armed) call->call_wake();
@@ -57,14 +58,15 @@ void slot_pool::abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noe
     std::uint32_t at = left->returned_.exchange(abandoned, std::memory_order_acq_rel);
     std::int64_t out = lent;
     for (auto& i = left->recycled_; i != none; --out)
-        i = left->records_[i].next.load(std::memory_order_relaxed);
-    for (; at <= last_index; --out) at = left->records_[at].next.load(std::memory_order_relaxed);
+        i = left->tenures_[i].next.load(std::memory_order_relaxed);
+    for (; at <= last_index; --out) at = left->tenures_[at].next.load(std::memory_order_relaxed);
     if (left->balance_.fetch_sub(out, std::memory_order_acq_rel) == out) delete left;
 }
 
 /// Comes after abandon(), but perhaps before it knows how many are to come.
-void slot_pool::leave() noexcept {
-    if (balance_.fetch_add(1, std::memory_order_acq_rel) == -1) delete this;
+void slot_pool::leave(std::uint32_t count) noexcept {
+    const auto n = static_cast<std::int64_t>(count);
+    if (balance_.fetch_add(n, std::memory_order_acq_rel) == -n) delete this;
 }
 
 void slot_pool::open(std::function<void()> wake, sweep_call first) {

@@ -56,7 +56,9 @@ class frame_queue {
     std::size_t release_all() {
         const auto tail = tail_.load(std::memory_order_relaxed);
         const auto n = head_.load(std::memory_order_acquire) - tail;
-        for (std::size_t i = 0; i < n; ++i) ring_[(tail + i) % places].release();
+        const auto behind = std::min(n, places - tail % places); // to the ring's end
+        frame::release_all(std::span(ring_).subspan(tail % places, behind));
+        frame::release_all(std::span(ring_).first(n - behind));
         tail_.store(tail + n, std::memory_order_release);
         return n;
     }

@@ -58,6 +58,23 @@ class frame {
         if (auto* pool = std::exchange(pool_, nullptr)) pool->drop_lease(slot_);
     }
 
+    /// Returns the slots of all of them now, as each one's release(), but together: to another thread that is
+    /// several times cheaper than one by one. Empty ones are passed over.
+    static void release_all(std::span<frame> frames) noexcept {
+        for (std::size_t i = 0; i < frames.size();) {
+            auto* const pool = frames[i].pool_;
+            if (!pool) {
+                ++i;
+                continue;
+            }
+            detail::slot_pool::returning slots(*pool);
+            for (; i < frames.size() && frames[i].pool_ == pool; ++i) {
+                slots.drop_lease(frames[i].slot_);
+                frames[i].pool_ = nullptr;
+            }
+        }
+    }
+
     /// For the server: takes over one lease that is already counted.
     frame(detail::slot_pool& pool, std::uint32_t slot) noexcept : pool_(&pool), slot_(slot) {}
     /// For the engine: the same in place of the present lease, which ends.

@@ -18,6 +18,8 @@ struct wr_id {
     std::uint16_t generation = 0;
     std::uint32_t slot = 0;
 
+    /// Owner and generation in one comparison.
+    constexpr std::uint32_t tag() const noexcept { return owner | std::uint32_t{generation} << 16; }
     constexpr std::uint64_t packed() const noexcept {
         return std::uint64_t{owner} << 48 | std::uint64_t{generation} << 32 | slot;
     }

@@ -12,7 +12,9 @@ if ! is_full_run; then
 fi
 comparison 5 1000
 status=0
-within send park 64 perftest 1.25 || status=1
-within send spin 64 perftest 1.15 || status=1
-within send spin 64 plain 1.10 || status=1
+within send park 64 perftest 1.10 || status=1
+within send spin 64 plain 1.07 || status=1
+at_least stream spin 4096 plain 0.97 || status=1
+within send spin 64 soft 1.00 || status=1
+at_least stream spin 4096 soft 2.00 || status=1
 exit $status

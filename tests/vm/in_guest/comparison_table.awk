@@ -1,6 +1,7 @@
 # From lines of TEST MODE SIZE WHO ROUND FIGURE: a table of medians, and the medians of each round's ratio of rocio and
 # of the soft device to the others. Ratios above 1 mean slower (latency) or faster (stream). Writes ratios.txt too, lines
-# of: ratio TEST MODE SIZE WHO RATIO, where WHO is what rocio on rdma_rxe is compared with.
+# of: ratio TEST MODE SIZE WHO RATIO, where WHO is what rocio on rdma_rxe is compared with, and soft: what the soft device
+# is to perftest on rdma_rxe.
 
 {
     row = $1 " " $2 " " $3
@@ -38,16 +39,18 @@ function ratio(row, who, other,    list, n, r) {
 
 END {
     printf "medians of %d rounds on rdma_rxe: half a round trip in us, stream in MB/s (2^20)\n", rounds
-    format = "%-20s %10s %10s %10s %10s %16s %13s\n"
-    printf format, "test", "perftest", "plain", "rocio", "soft", "rocio/perftest", "rocio/plain"
+    format = "%-20s %10s %10s %10s %10s %16s %13s %15s\n"
+    printf format, "test", "perftest", "plain", "rocio", "soft", "rocio/perftest", "rocio/plain", "soft/perftest"
     for (i = 1; i <= row_count; i++) {
         row = rows[i]
         to_perftest = ratio(row, "rocio", "perftest")
         to_plain = ratio(row, "rocio", "plain")
+        soft_to_perftest = ratio(row, "soft", "perftest")
         printf format, row, sprintf("%.1f", median(row, "perftest")), sprintf("%.1f", median(row, "plain")),
             sprintf("%.1f", median(row, "rocio")), sprintf("%.1f", median(row, "soft")),
-            sprintf("%.2f", to_perftest), sprintf("%.2f", to_plain)
+            sprintf("%.2f", to_perftest), sprintf("%.2f", to_plain), sprintf("%.2f", soft_to_perftest)
         printf "ratio %s perftest %.3f\n", row, to_perftest >"ratios.txt"
         printf "ratio %s plain %.3f\n", row, to_plain >"ratios.txt"
+        printf "ratio %s soft %.3f\n", row, soft_to_perftest >"ratios.txt"
     }
 }

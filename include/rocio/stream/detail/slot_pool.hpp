@@ -14,18 +14,23 @@
 
 namespace rocio::detail {
 
-/// What there is to know of a slot; half a cache line.
-struct alignas(32) slot_record {
+/// What there is to know of a lent slot's frame.
+struct slot_record {
     using clock = std::chrono::steady_clock;
 
+    std::uint32_t size = 0; ///< Bytes of the frame.
+    std::uint32_t immediate = 0;
+    std::atomic<clock::rep> received{0};
+};
+
+/// Whose a slot is. Apart from its record: with each frame these go to the thread that has the lease and
+/// back, eight to a cache line.
+struct slot_tenure {
     static constexpr std::uint32_t free = 0;
     static constexpr std::uint32_t posted = 0x80000000; ///< The device's.
 
     std::atomic<std::uint32_t> leases{free}; ///< Or what is above.
     std::atomic<std::uint32_t> next{0};      ///< While it is on the stack of returned slots.
-    std::uint32_t size = 0;                  ///< Bytes of the frame in it, while it is lent.
-    std::uint32_t immediate = 0;
-    std::atomic<clock::rep> received{0};
 };
 
 /// The control block shared by server, views and leases: slab, lease count per slot, stack of returned slots.
@@ -50,44 +55,67 @@ class slot_pool {
 
     /// Engine only.
     bool is_posted(std::uint32_t index) const noexcept {
-        return records_[index].leases.load(std::memory_order_relaxed) == slot_record::posted;
+        return tenures_[index].leases.load(std::memory_order_relaxed) == slot_tenure::posted;
     }
     void set_posted(std::uint32_t index) noexcept {
-        records_[index].leases.store(slot_record::posted, std::memory_order_relaxed);
+        tenures_[index].leases.store(slot_tenure::posted, std::memory_order_relaxed);
     }
     void set_free(std::uint32_t index) noexcept {
-        records_[index].leases.store(slot_record::free, std::memory_order_relaxed);
+        tenures_[index].leases.store(slot_tenure::free, std::memory_order_relaxed);
     }
     /// Engine only: the slot goes out with `n` leases.
     void lend(std::uint32_t index, std::uint32_t n) noexcept {
-        records_[index].leases.store(n, std::memory_order_release);
+        tenures_[index].leases.store(n, std::memory_order_release);
     }
     /// Any thread. When it is, what was written before lend() can be read.
     bool is_lent(std::uint32_t index) const noexcept {
-        const auto n = records_[index].leases.load(std::memory_order_acquire);
-        return n != slot_record::free && n != slot_record::posted;
+        const auto n = tenures_[index].leases.load(std::memory_order_acquire);
+        return n != slot_tenure::free && n != slot_tenure::posted;
     }
     void add_lease(std::uint32_t index) noexcept {
-        records_[index].leases.fetch_add(1, std::memory_order_relaxed);
+        tenures_[index].leases.fetch_add(1, std::memory_order_relaxed);
     }
     /// Any thread. With the last lease the slot goes onto the stack of returned ones; if the engine waits in
     /// the kernel it is woken, once.
     void drop_lease(std::uint32_t index) noexcept {
-        auto& leases = records_[index].leases;
-        // Whoever has the only lease is alone: nobody else could make a second one.
-        if (leases.load(std::memory_order_acquire) == 1)
-            leases.store(0, std::memory_order_relaxed);
-        else if (leases.fetch_sub(1, std::memory_order_acq_rel) != 1)
-            return;
-        give_back(index);
+        if (was_last(index)) give_back({index, index, 1});
     }
+
+    /// Slots on their way back together: one atomic exchange for all of them. Of one pool.
+    class returning {
+      public:
+        explicit returning(slot_pool& pool) noexcept : pool_(pool) {}
+        returning(const returning&) = delete;
+        returning& operator=(const returning&) = delete;
+        ~returning() {
+            if (chain_.count != 0) pool_.give_back(chain_);
+        }
+        /// As drop_lease().
+        void drop_lease(std::uint32_t index) noexcept {
+            if (!pool_.was_last(index)) return;
+            if (chain_.count++ == 0)
+                chain_.last = index;
+            else
+                pool_.tenures_[index].next.store(chain_.first, std::memory_order_relaxed);
+            chain_.first = index;
+        }
+
+      private:
+        friend class slot_pool;
+        struct chain {
+            std::uint32_t first = 0, last = 0, count = 0;
+        };
+
+        slot_pool& pool_;
+        chain chain_{};
+    };
 
     /// Engine only: drop_lease() without an atomic instruction; does not call.
     void recycle(std::uint32_t index) noexcept {
-        auto& record = records_[index];
-        if (record.leases.load(std::memory_order_acquire) != 1) return drop_lease(index);
-        record.leases.store(0, std::memory_order_relaxed);
-        record.next.store(recycled_, std::memory_order_relaxed);
+        auto& tenure = tenures_[index];
+        if (tenure.leases.load(std::memory_order_acquire) != 1) return drop_lease(index);
+        tenure.leases.store(0, std::memory_order_relaxed);
+        tenure.next.store(recycled_, std::memory_order_relaxed);
         recycled_ = index;
     }
     bool has_recycled() const noexcept { return recycled_ != none; }
@@ -97,7 +125,7 @@ class slot_pool {
     bool take_returned(Function function) {
         const bool any = has_recycled();
         for (std::uint32_t at = std::exchange(recycled_, none); at != none;) {
-            const std::uint32_t next = records_[at].next.load(std::memory_order_relaxed);
+            const std::uint32_t next = tenures_[at].next.load(std::memory_order_relaxed);
             function(at);
             at = next;
         }
@@ -134,31 +162,41 @@ class slot_pool {
     bool take_from_stack(Function& function) {
         if (returned_.load(std::memory_order_relaxed) > last_index) return false;
         for (std::uint32_t at = returned_.exchange(none, std::memory_order_acquire); at <= last_index;) {
-            const std::uint32_t next = records_[at].next.load(std::memory_order_relaxed);
+            const std::uint32_t next = tenures_[at].next.load(std::memory_order_relaxed);
             function(at);
             at = next;
         }
         return true;
     }
 
-    void give_back(std::uint32_t index) noexcept {
+    /// Ends a lease; true for the last one.
+    bool was_last(std::uint32_t index) noexcept {
+        auto& leases = tenures_[index].leases;
+        // Whoever has the only lease is alone: nobody else could make a second one.
+        if (leases.load(std::memory_order_acquire) != 1)
+            return leases.fetch_sub(1, std::memory_order_acq_rel) == 1;
+        leases.store(0, std::memory_order_relaxed);
+        return true;
+    }
+    void give_back(const returning::chain& chain) noexcept {
         std::uint32_t head = returned_.load(std::memory_order_relaxed);
         do {
-            if (head > last_index) return give_back_first(index);
-            records_[index].next.store(head, std::memory_order_relaxed);
-        } while (!returned_.compare_exchange_weak(head, index, std::memory_order_acq_rel,
+            if (head > last_index) return give_back_first(chain);
+            tenures_[chain.last].next.store(head, std::memory_order_relaxed);
+        } while (!returned_.compare_exchange_weak(head, chain.first, std::memory_order_acq_rel,
                                                   std::memory_order_relaxed));
         // Nothing of the pool may be touched any more: it may be gone with its last slot.
     }
-    void give_back_first(std::uint32_t index) noexcept;
+    void give_back_first(const returning::chain& chain) noexcept;
     void leave_armed() noexcept;
-    void leave() noexcept;
+    void leave(std::uint32_t count) noexcept;
 
     mapped_memory memory_; // first, so that what is in use all the time lies together
     std::uint32_t depth_;
     std::uint32_t slot_size_;
     std::byte* slab_;
     std::unique_ptr<slot_record[]> records_;
+    std::unique_ptr<slot_tenure[]> tenures_;
     std::shared_ptr<caller> caller_;
     std::uint32_t recycled_ = none; ///< The first of those that recycle() took.
     /// After abandon(): how many slots came back, less those that are to come back; the pool goes at 0.
