@@ -234,7 +234,8 @@ int mapped_memory::prefault() noexcept {
 }
 
 void mapped_memory::lock() {
-    if (::mlock(data_, size()) == 0) {
+    // Not mlock(), which the sanitizers turn into nothing.
+    if (::mlock2(data_, size(), 0) == 0) {
         got_.locked = got_.prefaulted = true;
         return;
     }

@@ -185,8 +185,9 @@ class running_service {
     running_service(const running_service&) = delete;
     running_service& operator=(const running_service&) = delete;
     ~running_service() {
+        if (!over_.valid()) return;
         service_.stop();
-        if (over_.valid()) over_.wait();
+        over_.wait();
     }
     double stop() {
         service_.stop();
