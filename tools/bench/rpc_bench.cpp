@@ -217,8 +217,8 @@ measurement rpc_round_trips(const std::string& first, const std::string& second,
     auto result = finished->get();
     const auto service_cpu = running.stop();
     // The service cannot tell the warm-up from the rest.
-    const auto measured_share =
-        static_cast<double>(iterations) / static_cast<double>(iterations + iterations / 10);
+    const std::uint64_t all = iterations + iterations / 10;
+    const auto measured_share = static_cast<double>(iterations) / static_cast<double>(all);
     result.use.cpu_seconds += service_cpu * measured_share;
     on(near, [&] { calling.reset(); });
     on(far, [&] { serving.reset(); });

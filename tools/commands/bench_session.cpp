@@ -138,7 +138,7 @@ void bench_session::take_latencies(bench_row& row) {
     row.latencies = {};
 }
 
-void bench_session::add(boost::json::object more) {
+void bench_session::add(const boost::json::object& more) {
     for (const auto& entry : more) more_.insert(entry);
 }
 

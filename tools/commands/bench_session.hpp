@@ -45,7 +45,7 @@ class bench_session {
     void run(const bench_series& series, const bench_effort& effort);
     const std::vector<bench_row>& rows() const noexcept { return rows_; }
     /// Adds to the report; an existing key stays.
-    void add(boost::json::object more);
+    void add(const boost::json::object& more);
     /// Prints and writes the report and the histogram; gives the exit status: 0 when nothing of ours was
     /// lost.
     int finish();
