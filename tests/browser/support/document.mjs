@@ -1,5 +1,16 @@
 // A document of the status as a busy program shows it; second moves its counters on.
 
+const memory = bytes => ({
+  bytes,
+  huge_pages: 'no',
+  page_size: 4096,
+  huge_bytes: 0,
+  numa_node: null,
+  prefaulted: false,
+  locked: false,
+  warnings: [],
+});
+
 const histogram = (first, counts) => {
   const count = counts.reduce((a, b) => a + b, 0);
   const at = part => {
@@ -132,6 +143,7 @@ function stream(name, second, perSecond, more = {}) {
     sessions: 1,
     idle_ends: 0,
     slots: { posted: 256 - 38 - (second % 9), lent: 32 + (second % 9), free: 6 },
+    memory: memory(1048576),
     oldest_lease_seconds: 0.00142,
     stalled_by: null,
     unclaimed: 0,
@@ -161,6 +173,7 @@ const ring = second => ({
   mode: 'duplex',
   state: 'connected',
   slots: 64,
+  memory: memory(65536),
   slot_size: 512,
   frame_size: 256,
   local: { address: '127.0.0.4', udp_port: 4791, qpn: 21, psn: 4711 },
@@ -193,6 +206,7 @@ const sensor = second => ({
   frame_size: 8294400,
   page_size: 8298496,
   pages: 8,
+  memory: memory(8 * 8294400),
   frames: 3600 + 60 * second,
   bytes: 8294400 * (3600 + 60 * second),
   rates: { frames_per_second: rate(60), bytes_per_second: rate(60 * 8294400) },

@@ -62,6 +62,11 @@ def _program(root, name, path):
 def _libraries(root, path):
     for library in re.findall(r"(/\S+) \(0x", subprocess.run(["ldd", path], capture_output=True, text=True).stdout):
         _copy(root, library)
+        # A build in /tmp is hidden by what the guest mounts there.
+        if library.startswith("/tmp/"):
+            folder = root / "usr/lib/x86_64-linux-gnu"
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, folder)
 
 
 def _copy(root, path):
