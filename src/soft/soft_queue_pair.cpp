@@ -31,9 +31,6 @@ bool is_loopback(const gid& address) noexcept {
     return address == gid{one};
 }
 
-/// What the peer's socket holds. A peer that promises IP id 0 is a rocio, which has at least the system's
-/// default. So has whatever is on loopback; but who tells nothing may listen to a second sender as well. Of
-/// another one nothing is known but that NICs and rxe keep 128 packets.
 /// The longest train, at most `most`, of which three fill what the peer's socket holds.
 std::uint32_t train_for(const transport::flow_window& window, mtu path_mtu, std::uint32_t most) noexcept {
     if (window.capacity == 0) return most;
@@ -44,6 +41,9 @@ std::uint32_t train_for(const transport::flow_window& window, mtu path_mtu, std:
     return std::min(most, 1 + (third - window.cost(longest)) / window.train_cost(longest));
 }
 
+/// What the peer's socket holds. A peer that promises IP id 0 is a rocio, which has at least the system's
+/// default. So has whatever is on loopback; but who tells nothing may listen to a second sender as well. Of
+/// another one nothing is known but that NICs and rxe keep 128 packets.
 transport::flow_window window_towards(const peer_parameters& peer) {
     const auto& told = peer.capabilities;
     transport::flow_window window;
