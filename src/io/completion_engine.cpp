@@ -42,10 +42,14 @@ completion_engine& completion_engine::of(asio::io_context& context) {
     return asio::use_service<completion_engine>(context);
 }
 
-void completion_engine::wait_for(lock_type& lock) const {
+void completion_engine::wait_for_mutex() const {
     waiting_for_lock_.fetch_add(1, std::memory_order_relaxed);
-    for (int i = 0; i < lock_attempts && !lock.try_lock(); ++i) pause();
-    if (!lock.owns_lock()) lock.lock();
+    bool got = false;
+    for (int i = 0; i < lock_attempts && !got; ++i) {
+        pause();
+        got = mutex_.try_lock();
+    }
+    if (!got) mutex_.lock();
     waiting_for_lock_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -127,6 +131,7 @@ void completion_engine::note_peer_patience(std::chrono::nanoseconds patience) no
     if (patience.count() <= 0) return;
     auto& current = parts_->patience;
     current = current.count() == 0 ? patience : std::min(current, patience);
+    parts_->gap_allowed = current / 2;
 }
 
 /// `defer` only at the end of a handler of the context: deferred work stays with its thread until the handler
@@ -157,7 +162,6 @@ void completion_engine::shutdown() noexcept {
         auto held = lock();
         auto& p = *parts_;
         pending.prepend(hot_.ready);
-        pending.prepend(p.running);
         for (std::size_t i = 0; i < p.owners.size(); ++i) {
             if (p.owners[i].sink) p.owners[i].sink->on_shutdown(pending);
         }

@@ -46,7 +46,7 @@ struct engine_owner {
 
 /// Up to 64 sinks that are swept when they are called for.
 struct called_sweepers {
-    std::shared_ptr<sweep_call::word> flags = std::make_shared<sweep_call::word>(0);
+    std::shared_ptr<sweep_call::board> calls;
     std::array<completion_sink*, 64> sinks{};
 };
 
@@ -57,10 +57,8 @@ struct completion_engine::parts {
     std::vector<engine_owner> owners;
     std::vector<std::uint16_t> free_owners;
     std::vector<completion_sink*> sweepers;
+    std::shared_ptr<std::atomic<bool>> any_called = std::make_shared<std::atomic<bool>>(false);
     std::vector<called_sweepers> called;
-
-    async::operation_queue<>
-        running; ///< Taken by the turn; what is left after an exception goes back to `ready`.
 
     asio::steady_timer timer;
     bool timer_pending = false;
@@ -81,7 +79,8 @@ struct completion_engine::parts {
     std::chrono::nanoseconds gap_in_turn{-1}; ///< The longest that the present turn noted; -1: none.
     latency_histogram gaps;
     time_point last_late_log{};
-    std::chrono::nanoseconds patience{0};
+    std::chrono::nanoseconds patience{0}; ///< The least of our peers'; 0: none known.
+    std::chrono::nanoseconds gap_allowed = std::chrono::hours{1000}; ///< Half of it.
     std::string late_text; ///< To be logged when the lock is released.
     std::uint64_t completions = 0;
     std::array<work_completion, 16>

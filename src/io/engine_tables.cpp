@@ -175,10 +175,14 @@ sweep_call completion_engine::add_called_sweeper(completion_sink& sink) {
         return std::find(group.sinks.begin(), group.sinks.end(), nullptr) != group.sinks.end();
     };
     auto group = std::find_if(groups.begin(), groups.end(), has_place);
-    if (group == groups.end()) group = groups.emplace(groups.end());
+    if (group == groups.end()) {
+        auto calls = std::make_shared<sweep_call::board>();
+        calls->any = parts_->any_called;
+        group = groups.insert(groups.end(), {std::move(calls), {}});
+    }
     const auto place = std::find(group->sinks.begin(), group->sinks.end(), nullptr);
     *place = &sink;
-    return {group->flags, std::uint64_t{1} << (place - group->sinks.begin())};
+    return {group->calls, std::uint64_t{1} << (place - group->sinks.begin())};
 }
 
 void completion_engine::remove_sweeper(completion_sink& sink) noexcept {

@@ -13,8 +13,8 @@ constexpr std::uint32_t sweeps_without_events = 256;
 constexpr std::uint64_t completions_per_turn = 256;
 constexpr std::uint64_t upcalls_per_turn = 256;
 constexpr std::uint32_t sweeps_per_turn = 64;
-constexpr std::uint32_t sweeps_per_look = 4;
-constexpr std::size_t ready_rounds_per_sweep = 16;
+constexpr std::uint32_t sweeps_per_look = 16;
+constexpr int generations_per_round = 16;
 constexpr std::size_t events_per_look = 64;
 constexpr auto time_per_turn = std::chrono::microseconds{5};
 constexpr auto most_time_per_turn = std::chrono::microseconds{50};
@@ -114,7 +114,7 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
         // a chain of such handlers may run as long as a batch of completions, else a lone consumer gets one
         // per sweep.
         if (!hot_.ready.empty() && p.counts.upcalls < last_upcall) {
-            run_ready(lock, static_cast<std::uint32_t>(last_upcall - p.counts.upcalls));
+            run_ready(static_cast<std::uint32_t>(last_upcall - p.counts.upcalls));
             did = true;
         }
         // Asking takes the context's mutex, which costs as much as a sweep.
@@ -175,13 +175,20 @@ bool completion_engine::poll_again() {
     return false;
 }
 
-bool completion_engine::sweep_called() {
+inline bool completion_engine::sweep_called() {
+    auto& any = *parts_->any_called;
+    if (!any.load(std::memory_order_relaxed)) return false;
+    any.exchange(false, std::memory_order_acquire);
+    return sweep_those_called();
+}
+
+[[gnu::noinline]] bool completion_engine::sweep_those_called() {
     bool did = false;
     for (auto& group : parts_->called) {
-        if (group.flags->load(std::memory_order_relaxed) == 0) continue;
-        for (auto flags = group.flags->exchange(0, std::memory_order_acquire); flags != 0;
-             flags &= flags - 1) {
-            auto* sink = group.sinks[static_cast<std::size_t>(std::countr_zero(flags))];
+        if (group.calls->sinks.load(std::memory_order_relaxed) == 0) continue;
+        for (auto sinks = group.calls->sinks.exchange(0, std::memory_order_acquire); sinks != 0;
+             sinks &= sinks - 1) {
+            auto* sink = group.sinks[static_cast<std::size_t>(std::countr_zero(sinks))];
             if (sink != nullptr) did |= sink->on_sweep();
         }
     }
@@ -191,12 +198,13 @@ bool completion_engine::sweep_called() {
 /// Completions of one owner lie next to each other mostly; it gets them at once.
 inline void completion_engine::route(std::span<const work_completion> batch) noexcept {
     auto& p = *parts_;
-    for (std::size_t first = 0; first < batch.size();) {
-        const auto place = batch[first].id;
-        auto end = first + 1;
-        while (end < batch.size() && batch[end].id.tag() == place.tag()) ++end;
-        const auto run = batch.subspan(first, end - first);
-        first = end;
+    const auto* const end = batch.data() + batch.size();
+    for (const auto* at = batch.data(); at != end;) {
+        const auto place = at->id;
+        const auto* const first = at;
+        do ++at;
+        while (at != end && at->id.tag() == place.tag());
+        const std::span run(first, at);
         if (place.owner < p.owners.size()) [[likely]] {
             const auto& owner = p.owners[place.owner];
             if (owner.sink && owner.generation == place.generation) [[likely]] {
@@ -214,6 +222,7 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
+    hot_.found_at = {};
     route(batch.first(n));
     if (error != errc::success) [[unlikely]]
         break_queue(entry, queue);
@@ -252,35 +261,48 @@ void completion_engine::announce(const engine_device& entry, const device_event&
     }
 }
 
-void completion_engine::run_ready(lock_type& lock, std::uint32_t most) {
-    auto& p = *parts_;
-    // Also when a handler throws: what is left goes back.
-    struct account {
-        hot_state& hot;
-        parts& p;
-        lock_type& lock;
-        std::uint32_t called = 0;
-        void settle() noexcept {
-            p.counts.upcalls += called;
-            hot.outstanding -= std::min(std::exchange(called, 0), hot.outstanding);
-        }
-        ~account() {
-            if (!lock.owns_lock()) lock.lock();
-            settle();
-            hot.ready.prepend(p.running);
-        }
-    } taken{hot_, p, lock};
-    for (std::size_t round = 0; round < ready_rounds_per_sweep && !hot_.ready.empty(); ++round) {
-        p.running.prepend(hot_.ready);
-        lock.unlock();
-        for (async::operation_base* op = nullptr; most > 0 && (op = p.running.pop()) != nullptr; --most) {
-            ++taken.called;
-            op->complete();
-        }
-        lock.lock();
-        taken.settle();
-        if (most == 0) return;
+/// Calls what is ready, and what becomes ready by that. What is left, also when a handler throws, goes back,
+/// and the lock is held again.
+class completion_engine::upcalls {
+  public:
+    upcalls(completion_engine& engine, std::uint32_t most) noexcept
+        : engine_(engine), most_(most), left_(most), scope_(&engine, engine.hot_.ready) {
+        engine_.mutex_.unlock();
     }
+    upcalls(const upcalls&) = delete;
+    upcalls& operator=(const upcalls&) = delete;
+    ~upcalls() {
+        engine_.lock_mutex();
+        if (auto* op = scope_.round().front()) engine_.hot_.ready.put_back(op);
+        const auto called = most_ - left_;
+        engine_.parts_->counts.upcalls += called;
+        engine_.hot_.outstanding -= std::min(called, engine_.hot_.outstanding);
+    }
+
+    /// Handlers that started what was complete at once were one generation, those of that are the next.
+    void call() {
+        auto& round = scope_.round();
+        auto* last = round.back();
+        int generations = generations_per_round;
+        while (auto* op = round.front()) {
+            round.pop_front();
+            --left_;
+            op->complete();
+            if (left_ == 0) return;
+            if (op != last) continue;
+            if (--generations == 0) return;
+            last = round.back();
+        }
+    }
+
+  private:
+    completion_engine& engine_;
+    std::uint32_t most_, left_;
+    detail::upcall_scope scope_;
+};
+
+inline void completion_engine::run_ready(std::uint32_t most) {
+    upcalls(*this, most).call();
 }
 
 void completion_engine::note_gap(time_point now) noexcept {
@@ -289,7 +311,13 @@ void completion_engine::note_gap(time_point now) noexcept {
     if (last == time_point{}) return;
     const auto gap = std::chrono::duration_cast<std::chrono::nanoseconds>(now - last);
     p.gap_in_turn = std::max(p.gap_in_turn, gap);
-    if (p.patience.count() == 0 || gap <= p.patience / 2) return;
+    if (gap > p.gap_allowed) [[unlikely]]
+        note_late_turn(now, gap);
+}
+
+[[gnu::noinline]] void completion_engine::note_late_turn(time_point now,
+                                                         std::chrono::nanoseconds gap) noexcept {
+    auto& p = *parts_;
     ++p.counts.late_turns;
     if (!p.log || now - p.last_late_log < std::chrono::seconds{1}) return;
     p.last_late_log = now;

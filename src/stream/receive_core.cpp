@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -23,6 +24,8 @@ queue_pair_config pair_config(const receive_server_config& config) {
     if (config.remote_write) c.remote_access = memory_access::remote_write;
     return c;
 }
+
+constexpr std::size_t most_frames_at_once = 16;
 
 receive_server_config checked(const receive_server_config& config) {
     throw_if(validate(config));
@@ -43,7 +46,7 @@ receive_core::receive_core(completion_engine& engine, const receive_server_confi
         throw_if(e);
     }
     sweep_ = engine.add_called_sweeper(*this);
-    pool_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); }, sweep_);
+    pool_->open([&engine] { asio::post(engine.context(), [&engine] { engine.wake(); }); }, sweep_, this);
 }
 
 receive_core::~receive_core() {
@@ -65,11 +68,10 @@ error_info receive_core::open() {
     requests_.resize(depth);
     chain_.resize(depth);
     early_.reserve(depth);
-    free_.resize(depth);
-    while (free_count_ < depth) {
-        free_[free_count_] = depth - 1 - free_count_;
-        ++free_count_;
-    }
+    numbers_.resize(depth);
+    std::iota(numbers_.begin(), numbers_.end(), 0U);
+    free_.reserve(depth);
+    for (std::uint32_t slot = 0; slot < depth; ++slot) free_.push(slot);
     build_requests();
     return {};
 }
@@ -155,7 +157,7 @@ void receive_core::connected(std::unique_ptr<liveness> watch) {
     watch_ = std::move(watch);
     phase_ = phase::connected;
     ++sessions_;
-    frames_at_last_look_ = frames_;
+    frames_at_last_look_ = total().frames;
     watch_for_silence();
 }
 
@@ -172,7 +174,8 @@ void receive_core::watch_for_silence() {
 void receive_core::on_silence_due(std::uint64_t session) {
     auto held = engine().lock();
     if (phase_ != phase::connected || sessions_ != session) return;
-    const bool silent = std::exchange(frames_at_last_look_, frames_) == frames_;
+    const auto frames = total().frames;
+    const bool silent = std::exchange(frames_at_last_look_, frames) == frames;
     // With no slot posted it is we who hold the sender up.
     if (!silent || posted_ == 0) return watch_for_silence();
     ++idle_ends_;
@@ -216,6 +219,7 @@ void receive_core::end_activity() noexcept {
         core_.drain();
         core_.close();
     }
+    (void)collect();
     for (std::uint32_t slot = 0; slot < pool_->depth(); ++slot) {
         if (pool_->is_posted(slot)) free_slot(slot);
     }
@@ -236,54 +240,74 @@ void receive_core::stop() {
     pool_->close();
 }
 
-/// A clock is read once for what one poll found, and the counters are written once for frames in a row.
-[[gnu::flatten]] void receive_core::on_completions(std::span<const work_completion> batch) noexcept {
+void receive_core::on_completions(std::span<const work_completion> batch) noexcept {
     pool_->disarm();
-    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    frame_sum sum;
-    for (const auto& completion : batch) {
-        if (is_frame(completion)) [[likely]] {
-            ++sum.frames;
-            sum.bytes += completion.byte_len;
-            take_frame(completion, now);
-            continue;
-        }
-        count(std::exchange(sum, {}));
-        on_other_completion(completion);
+    const auto now = engine().found_at().time_since_epoch().count();
+    while (!batch.empty()) {
+        const auto taken = take_frames(batch.first(std::min(batch.size(), most_frames_at_once)), now);
+        batch = batch.subspan(taken);
+        if (taken > 0) continue;
+        on_other_completion(batch.front());
+        batch = batch.subspan(1);
     }
-    count(sum);
-    note_recycled();
+    // What replaced frames have left can go back at once.
+    const auto recycled = pool_->take_recycled();
+    if (!recycled.empty()) give_to_device(recycled, requests_of(recycled));
 }
 
-inline void receive_core::count(const frame_sum& sum) noexcept {
-    posted_ -= sum.frames;
-    frames_ += sum.frames;
-    bytes_ += sum.bytes;
-    // What several views take, deliver() counts.
-    if (only_view_) lent_ += sum.frames;
-}
-
-inline bool receive_core::is_frame(const work_completion& completion) const noexcept {
-    return completion.status == errc::success && completion.op == completion_opcode::receive &&
-           completion.has_immediate && completion.byte_len - 1 < config_.max_payload &&
-           completion.id.slot < config_.rx_queue_depth && pool_->is_posted(completion.id.slot);
-}
-
-inline void receive_core::take_frame(const work_completion& completion,
-                                     std::chrono::steady_clock::rep now) noexcept {
-    const auto slot = completion.id.slot;
-    auto& record = pool_->record(slot);
-    record.size = completion.byte_len;
-    record.immediate = completion.immediate;
-    record.received.store(now, std::memory_order_relaxed);
-    auto& channel = channels_[completion.immediate & 0xFF];
-    channel.add(completion.byte_len);
+/// Up to the first completion that is no frame, or is of another channel.
+inline std::size_t receive_core::take_frames(std::span<const work_completion> batch,
+                                             clock::rep now) noexcept {
+    std::array<std::uint32_t, most_frames_at_once> slots;
+    const auto run = take_run(batch, now, slots.data());
+    const std::span<const std::uint32_t> frames(slots.data(), run.end);
+    if (frames.empty()) return 0;
+    count(static_cast<std::uint8_t>(batch.front().immediate), static_cast<std::uint32_t>(frames.size()),
+          run.bytes);
     if (config_.counter_wrap) [[unlikely]]
-        channel.follow(completion.immediate >> 8, *config_.counter_wrap);
-    if (!only_view_) [[unlikely]]
-        return deliver(slot);
-    pool_->lend(slot, 1);
-    only_view_->deliver(slot);
+        follow(frames);
+    if (only_view_) [[likely]]
+        only_view_->deliver(frames);
+    else
+        deliver(frames);
+    return frames.size();
+}
+
+/// Everything that one frame needs is in this loop, and nothing else is in the function, so that all of it
+/// has a register: it is what a frame costs.
+[[gnu::noinline]] receive_core::frame_run
+receive_core::take_run(std::span<const work_completion> batch, clock::rep now, std::uint32_t* end) noexcept {
+    auto* const records = pool_->records().data();
+    auto* const tenures = pool_->tenures().data();
+    const auto depth = config_.rx_queue_depth, max_payload = config_.max_payload;
+    const auto channel = static_cast<std::uint8_t>(batch.front().immediate);
+    std::uint64_t bytes = 0;
+    for (const auto& completion : batch) {
+        if (!completion.is_send_with_immediate()) break;
+        const auto slot = completion.id.slot;
+        if (slot >= depth || !tenures[slot].is_posted()) break;
+        const auto size = completion.byte_len;
+        if (size - 1 >= max_payload || static_cast<std::uint8_t>(completion.immediate) != channel) break;
+        tenures[slot].lend(1);
+        records[slot].note(completion.immediate, size, now);
+        bytes += size;
+        *end++ = slot;
+    }
+    return {end, bytes};
+}
+
+inline void receive_core::count(std::uint8_t channel, std::uint32_t frames, std::uint64_t bytes) noexcept {
+    channels_[channel].add(frames, bytes);
+    posted_ -= frames;
+    // What several views take, deliver() counts.
+    if (only_view_) lent_ += frames;
+}
+
+void receive_core::follow(std::span<const std::uint32_t> slots) noexcept {
+    for (const auto slot : slots) {
+        const auto immediate = pool_->record(slot).immediate;
+        channels_[immediate & 0xFF].follow(immediate >> 8, *config_.counter_wrap);
+    }
 }
 
 [[gnu::noinline]] void receive_core::on_other_completion(const work_completion& completion) noexcept {
@@ -301,7 +325,11 @@ inline void receive_core::take_frame(const work_completion& completion,
 }
 
 /// To each of several views, or of none.
-[[gnu::noinline]] void receive_core::deliver(std::uint32_t slot) noexcept {
+[[gnu::noinline]] void receive_core::deliver(std::span<const std::uint32_t> slots) noexcept {
+    for (const auto slot : slots) deliver(slot);
+}
+
+void receive_core::deliver(std::uint32_t slot) noexcept {
     const auto channel = static_cast<std::uint8_t>(pool_->record(slot).immediate);
     const auto takers = count_views(channel);
     if (takers == 0 && had_view_) return refuse(slot, unclaimed_);
@@ -314,7 +342,7 @@ inline void receive_core::take_frame(const work_completion& completion,
 
 void receive_core::free_slot(std::uint32_t slot) noexcept {
     pool_->set_free(slot);
-    free_[free_count_++] = slot;
+    free_.push(slot);
 }
 
 void receive_core::refuse(std::uint32_t slot, std::uint64_t& counter) noexcept {
@@ -330,39 +358,71 @@ std::uint32_t receive_core::count_views(std::uint8_t channel) const noexcept {
 /// Called for by the first lease that ends, and by free_slot()'s callers.
 bool receive_core::on_sweep() noexcept {
     pool_->disarm();
-    const auto before = free_count_;
-    pool_->take_returned([this](std::uint32_t slot) { free_[free_count_++] = slot; });
-    const auto returned = free_count_ - before;
-    lent_ -= returned;
-    if (active_ && free_count_ > 0) post_free_slots();
-    return returned > 0;
+    const bool any = collect();
+    if (active_ && !free_.empty()) post_free_slots();
+    return any;
+}
+
+bool receive_core::collect() noexcept {
+    const auto n = pool_->take_returned(free_.room());
+    free_.add(n);
+    lent_ -= n;
+    for (const auto slot : free_.all()) pool_->set_free(slot);
+    return n > 0;
+}
+
+inline bool receive_core::lie_side_by_side(std::span<const std::uint32_t> slots) const noexcept {
+    const auto first = slots.front();
+    return slots.size() <= numbers_.size() - first &&
+           std::equal(slots.begin(), slots.end(), numbers_.begin() + first);
 }
 
 /// Without a copy where the slots lie side by side, as they do while they come and go in order.
-inline std::span<const receive_request> receive_core::requests_of_free_slots() noexcept {
-    const auto n = free_count_;
-    const auto last = free_[0];
-    bool in_order = true;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        in_order &= free_[i] + i == last;
-        pool_->set_posted(free_[i]);
-    }
-    if (in_order) return std::span(requests_).subspan(last + 1 - n, n);
-    for (std::uint32_t i = 0; i < n; ++i) chain_[i] = requests_[free_[n - 1 - i]];
-    return std::span(chain_).first(n);
+inline std::span<const receive_request>
+receive_core::requests_of(std::span<const std::uint32_t> slots) noexcept {
+    if (lie_side_by_side(slots)) return std::span(requests_).subspan(slots.front(), slots.size());
+    for (std::size_t i = 0; i < slots.size(); ++i) chain_[i] = requests_[slots[i]];
+    return std::span(chain_).first(slots.size());
 }
 
-/// The one freed last is at the top of the stack and goes first.
+inline void receive_core::mark_posted(std::span<const receive_request> requests) noexcept {
+    auto* const tenures = pool_->tenures().data();
+    for (const auto& request : requests) tenures[request.id.slot].post();
+}
+
 void receive_core::post_free_slots() noexcept {
-    const auto requests = requests_of_free_slots();
+    const auto requests = requests_of(free_.all());
+    mark_posted(requests);
     const auto outcome = core_.pair().post_receive(requests);
-    const auto accepted = static_cast<std::uint32_t>(outcome.accepted);
-    posted_ += accepted;
-    free_count_ -= accepted;
-    if (free_count_ == 0) return;
-    for (std::uint32_t i = 0; i < free_count_; ++i) pool_->set_free(free_[i]);
-    if (outcome.reason == errc::queue_full) return sweep_();
-    end_session({outcome.reason, "the device refused a receive"}, phase::disconnected);
+    posted_ += static_cast<std::uint32_t>(outcome.accepted);
+    free_.drop_front(outcome.accepted);
+    if (!free_.empty()) on_refused(outcome.reason);
+}
+
+/// Posted from where they are, unless others are before them.
+void receive_core::on_returned(std::span<const std::uint32_t> slots) noexcept {
+    const auto requests = requests_of(slots);
+    mark_posted(requests);
+    give_to_device(slots, requests);
+}
+
+/// Slots that are marked as posted already, and lent no more.
+inline void receive_core::give_to_device(std::span<const std::uint32_t> slots,
+                                         std::span<const receive_request> requests) noexcept {
+    lent_ -= static_cast<std::uint32_t>(slots.size());
+    post_outcome outcome{0, errc::queue_full};
+    if (active_ && free_.empty()) outcome = core_.pair().post_receive(requests);
+    posted_ += static_cast<std::uint32_t>(outcome.accepted);
+    if (outcome.accepted == slots.size()) [[likely]]
+        return;
+    for (const auto slot : slots.subspan(outcome.accepted)) free_.push(slot);
+    on_refused(outcome.reason);
+}
+
+[[gnu::noinline]] void receive_core::on_refused(errc reason) noexcept {
+    for (const auto slot : free_.all()) pool_->set_free(slot);
+    if (reason == errc::queue_full) return sweep_();
+    end_session({reason, "the device refused a receive"}, phase::disconnected);
 }
 
 void receive_core::on_device_event(const device_event& event) noexcept {

@@ -77,7 +77,6 @@ error_info receive_core::last_error() const {
 
 /// Without the lock: there may be 65536 slots.
 std::chrono::nanoseconds receive_core::oldest_lease() const noexcept {
-    using clock = std::chrono::steady_clock;
     const auto now = clock::now().time_since_epoch().count();
     auto oldest = now;
     for (std::uint32_t slot = 0; slot < config_.rx_queue_depth; ++slot) {
@@ -85,6 +84,15 @@ std::chrono::nanoseconds receive_core::oldest_lease() const noexcept {
         oldest = std::min(oldest, pool_->record(slot).received.load(std::memory_order_relaxed));
     }
     return clock::duration(now - oldest);
+}
+
+receive_core::totals receive_core::total() const noexcept {
+    totals sum;
+    for (const auto& channel : channels_) {
+        sum.frames += channel.frames();
+        sum.bytes += channel.bytes();
+    }
+    return sum;
 }
 
 std::vector<receive_server_snapshot::channel> receive_core::channels() const {
@@ -135,8 +143,9 @@ receive_server_snapshot receive_core::snapshot() const {
     s.mr_addr = p.region.address;
     s.mr_rkey = p.region.key.value;
     s.mr_len = static_cast<std::uint32_t>(p.region.length);
-    s.rx_frame_count = frames_;
-    s.rx_byte_count = bytes_;
+    const auto sum = total();
+    s.rx_frame_count = sum.frames;
+    s.rx_byte_count = sum.bytes;
     s.max_payload = config_.max_payload;
     s.rx_queue_depth = config_.rx_queue_depth;
     s.host_rq_psn = p.receive_psn.value();
@@ -157,7 +166,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.pair_state = core_.pair_state();
     s.slots_posted = posted_;
     s.slots_lent = lent_;
-    s.slots_free = free_count_;
+    s.slots_free = free_.size();
     s.stalled_by = stalled_by();
     s.unclaimed = unclaimed_;
     s.without_immediate = without_immediate_;

@@ -24,6 +24,8 @@ slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_
       slab_(memory_.data_or_throw()),
       records_(std::make_unique<slot_record[]>(depth)),
       tenures_(std::make_unique<slot_tenure[]>(depth)),
+      recycled_(std::make_unique<std::uint32_t[]>(depth)),
+      gathered_(std::make_unique<std::uint32_t[]>(depth)),
       caller_(std::make_shared<caller>()) {}
 
 void slot_pool::give_back_first(const returning::chain& chain) noexcept {
@@ -37,6 +39,19 @@ void slot_pool::give_back_first(const returning::chain& chain) noexcept {
     if (head <= last_index) return;
     call->first();
     if (head == armed) call->call_wake();
+}
+
+/// One of several leases, or not from a handler of our engine.
+void slot_pool::drop_lease_slowly(std::uint32_t index) noexcept {
+    if (was_last(index)) give_back({index, index, 1});
+}
+
+void slot_pool::take_back() noexcept {
+    const std::span<const std::uint32_t> slots(gathered_.get(), std::exchange(gathered_count_, 0));
+    if (owner_) return owner_->on_returned(slots);
+    for (std::size_t i = 1; i < slots.size(); ++i)
+        tenures_[slots[i - 1]].next.store(slots[i], std::memory_order_relaxed);
+    give_back({slots.front(), slots.back(), static_cast<std::uint32_t>(slots.size())});
 }
 
 bool slot_pool::arm() noexcept {
@@ -55,10 +70,9 @@ void slot_pool::leave_armed() noexcept {
 
 void slot_pool::abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noexcept {
     auto* left = pool.release();
+    left->owner_ = nullptr;
     std::uint32_t at = left->returned_.exchange(abandoned, std::memory_order_acq_rel);
-    std::int64_t out = lent;
-    for (auto& i = left->recycled_; i != none; --out)
-        i = left->tenures_[i].next.load(std::memory_order_relaxed);
+    std::int64_t out = std::int64_t{lent} - left->recycled_count_;
     for (; at <= last_index; --out) at = left->tenures_[at].next.load(std::memory_order_relaxed);
     if (left->balance_.fetch_sub(out, std::memory_order_acq_rel) == out) delete left;
 }
@@ -69,7 +83,9 @@ void slot_pool::leave(std::uint32_t count) noexcept {
     if (balance_.fetch_add(n, std::memory_order_acq_rel) == -n) delete this;
 }
 
-void slot_pool::open(std::function<void()> wake, sweep_call first) {
+void slot_pool::open(std::function<void()> wake, sweep_call first, slot_owner* owner) {
+    owner_ = owner;
+    if (owner) engine_ = owner->round_engine();
     std::lock_guard lock(caller_->mutex);
     caller_->wake = std::move(wake);
     caller_->first = std::move(first);

@@ -29,23 +29,38 @@ std::string view_state::name() const {
     return channel_ ? "channel " + std::to_string(*channel_) : "all";
 }
 
-[[gnu::flatten]] void view_state::start(receive_one_operation* op) {
-    auto held = engine().lock();
-    if (engine().is_shut_down()) [[unlikely]] {
+/// A handler that takes the next frame of those queued needs no other function and no register to be saved.
+void view_state::start(receive_one_operation* op) {
+    if (!engine_.try_enter()) [[unlikely]]
+        return start_contended(op);
+    if (count_ == 0 || !engine_.is_in_round()) [[unlikely]]
+        return start_entered(op);
+    op->take(pool_, pop());
+    engine_.start_completed_in_round(op);
+    engine_.leave();
+}
+
+[[gnu::noinline]] void view_state::start_contended(receive_one_operation* op) {
+    engine_.lock().release();
+    start_entered(op);
+}
+
+[[gnu::noinline]] void view_state::start_entered(receive_one_operation* op) {
+    auto held = engine_.entered();
+    if (engine_.is_shut_down()) {
         held.unlock();
         return op->destroy();
     }
-    engine().work_started();
+    engine_.work_started();
     if (count_ > 0) return finish(op, pop());
     filling_ = nullptr;
-    if (const auto reason = core_->end_reason()) {
-        op->set(reason, {});
-        return engine().complete(op);
-    }
-    waiting_one_.push(op);
+    if (!core_->has_ended()) [[likely]]
+        return waiting_one_.push(op);
+    op->set(core_->end_reason(), {});
+    engine_.complete(op);
 }
 
-[[gnu::flatten]] void view_state::start(receive_some_operation* op) {
+void view_state::start(receive_some_operation* op) {
     auto held = engine().lock();
     if (engine().is_shut_down()) {
         held.unlock();
@@ -57,9 +72,9 @@ std::string view_state::name() const {
         engine().complete(op);
     };
     if (op->out.empty()) return end_now(errc::invalid_argument);
-    if (count_ > 0) return finish(op, pop());
+    if (count_ > 0) return finish(op);
     filling_ = nullptr;
-    if (const auto reason = core_->end_reason()) return end_now(reason);
+    if (core_->has_ended()) return end_now(core_->end_reason());
     waiting_some_.push(op);
 }
 
@@ -107,28 +122,66 @@ void view_state::take_operations(async::operation_queue<>& pending) noexcept {
 }
 
 void view_state::finish(receive_one_operation* op, std::uint32_t slot) noexcept {
-    ++delivered_;
     op->take(pool_, slot);
-    engine().complete(op);
+    engine_.complete(op);
 }
 
-/// What comes until its handler is called is put in, but for what is somebody else's who waits.
-void view_state::finish(receive_some_operation* op, std::uint32_t slot) noexcept {
-    engine().complete(op);
-    ++delivered_;
-    bool room = op->take(pool_, slot);
-    for (; room && count_ > 0; ++delivered_) room = op->take(pool_, pop());
-    const bool alone = waiting_one_.empty() && waiting_some_.empty();
-    filling_ = room && alone ? op : nullptr;
+/// With what is queued. What comes until its handler is called is put in too.
+void view_state::finish(receive_some_operation* op) noexcept {
+    filling_ = op;
+    while (filling_ && count_ > 0) {
+        const auto slot = pop();
+        (void)fill({&slot, 1});
+    }
+    engine_.complete(op);
     core_->note_recycled();
 }
 
-void view_state::queue(std::uint32_t slot) noexcept {
-    if (count_ >= limit_) {
+inline std::size_t view_state::fill(std::span<const std::uint32_t> slots) noexcept {
+    const auto taken = filling_->take(pool_, slots);
+    if (filling_->is_full()) filling_ = nullptr;
+    return taken;
+}
+
+/// For the first of these frames; what follows is put in too, unless somebody else waits.
+inline std::size_t view_state::give_to_waiting(std::span<const std::uint32_t> slots) noexcept {
+    if (auto* op = waiting_one_.pop()) return finish(op, slots.front()), 1;
+    auto* op = waiting_some_.pop();
+    if (!op) return 0;
+    engine_.complete(op);
+    filling_ = op;
+    if (waiting_some_.empty()) return fill(slots);
+    (void)fill(slots.first(1));
+    filling_ = nullptr;
+    return 1;
+}
+
+void view_state::deliver(std::span<const std::uint32_t> slots) noexcept {
+    do {
+        const auto taken = filling_ ? fill(slots) : give_to_waiting(slots);
+        if (taken == 0) return queue(slots);
+        at_once_ += taken;
+        slots = slots.subspan(taken);
+    } while (!slots.empty());
+}
+
+inline void view_state::queue(std::span<const std::uint32_t> slots) noexcept {
+    const auto n = static_cast<std::uint32_t>(slots.size());
+    if (n > limit_ - count_) [[unlikely]] {
+        // One by one, so that the oldest go, be they of these.
+        if (n > 1) {
+            for (const auto slot : slots) queue({&slot, 1});
+            return;
+        }
         ++dropped_;
         pool_.drop_lease(pop());
     }
-    ring_[(head_ + count_++) & mask_] = slot;
+    const auto at = (head_ + count_) & mask_;
+    count_ += n;
+    const auto before_end = std::min<std::size_t>(n, ring_.size() - at);
+    std::copy_n(slots.begin(), before_end, ring_.begin() + static_cast<std::ptrdiff_t>(at));
+    if (before_end < n) [[unlikely]]
+        std::copy(slots.begin() + static_cast<std::ptrdiff_t>(before_end), slots.end(), ring_.begin());
 }
 
 void view_state::drop_queued() noexcept {

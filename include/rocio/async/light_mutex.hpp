@@ -23,14 +23,16 @@ class light_mutex {
         if (!try_lock()) wait();
     }
     void unlock() noexcept {
-        if (state_.exchange(free, std::memory_order_release) == wanted) state_.notify_one();
+        if (state_.exchange(free, std::memory_order_release) == wanted) [[unlikely]]
+            wake_one();
     }
 
   private:
     static constexpr std::uint32_t free = 0, taken = 1, wanted = 2;
 
+    [[gnu::noinline]] void wake_one() noexcept { state_.notify_one(); }
     /// Whoever waits marks it as wanted, also when it gets it: others may wait as well.
-    void wait() noexcept {
+    [[gnu::noinline]] void wait() noexcept {
         while (state_.exchange(wanted, std::memory_order_acquire) != free)
             state_.wait(wanted, std::memory_order_relaxed);
     }

@@ -82,6 +82,7 @@ class operation_queue {
 
     bool empty() const noexcept { return head_ == nullptr; }
     Operation* front() const noexcept { return static_cast<Operation*>(head_); }
+    Operation* back() const noexcept { return static_cast<Operation*>(tail_); }
 
     void push(Operation* op) noexcept {
         op->next = nullptr;
@@ -102,6 +103,20 @@ class operation_queue {
         if (!tail_) tail_ = other.tail_;
         head_ = std::exchange(other.head_, nullptr);
         other.tail_ = nullptr;
+    }
+    /// Takes everything; the caller owns it, linked by `next`.
+    Operation* take_all() noexcept {
+        tail_ = nullptr;
+        return static_cast<Operation*>(std::exchange(head_, nullptr));
+    }
+    /// Puts what take_all() gave in front again. Linear.
+    void put_back(Operation* first) noexcept {
+        if (!first) return;
+        operation_base* last = first;
+        while (last->next) last = last->next;
+        last->next = head_;
+        if (!tail_) tail_ = last;
+        head_ = first;
     }
     /// Takes `op` out; false if it is not in the queue. Linear.
     bool remove(const Operation* op) noexcept {
@@ -206,27 +221,39 @@ class handler_operation final : public Base {
                                                            1);
     }
 
+    using completion = bound_completion<Handler, typename Base::results>;
+
     static void finish(operation_base* base, bool invoke) {
         auto* self = static_cast<handler_operation*>(base);
-        if constexpr (requires { self->before_upcall(); }) {
-            if (invoke) self->before_upcall();
-        }
+        if (!invoke || self->elsewhere_) [[unlikely]]
+            return finish_elsewhere(self, invoke);
+        prepare(*self);
+        Handler handler(std::move(self->handler_));
+        auto results(std::move(self->result_));
+        self->free(handler);
+        completion::clear_cancellation_slot(handler);
+        std::apply(std::move(handler), std::move(results));
+    }
+    /// On another executor, or not at all.
+    [[gnu::noinline]] static void finish_elsewhere(handler_operation* self, bool invoke) {
+        if (invoke) prepare(*self);
         Handler handler(std::move(self->handler_));
         auto results(std::move(self->result_));
         auto elsewhere(std::move(self->elsewhere_));
-        block_allocator allocator(asio::get_associated_allocator(handler));
-        operation_memory& memory = self->memory_;
-        self->~handler_operation();
-        deallocate(self, allocator, memory);
+        self->free(handler);
         if (!invoke) return;
-        using completion = bound_completion<Handler, decltype(results)>;
-        if (elsewhere) {
-            auto executor = elsewhere->get_executor();
-            asio::dispatch(executor, completion{std::move(handler), std::move(results)});
-            return;
-        }
-        completion::clear_cancellation_slot(handler);
-        std::apply(std::move(handler), std::move(results));
+        auto executor = elsewhere->get_executor();
+        asio::dispatch(executor, completion{std::move(handler), std::move(results)});
+    }
+    static void prepare(handler_operation& self) {
+        if constexpr (requires { self.before_upcall(); }) self.before_upcall();
+    }
+    /// The block too.
+    void free(const Handler& handler) noexcept {
+        block_allocator allocator(asio::get_associated_allocator(handler));
+        operation_memory& memory = memory_;
+        this->~handler_operation();
+        deallocate(this, allocator, memory);
     }
 
     Handler handler_;

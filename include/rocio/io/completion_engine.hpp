@@ -5,6 +5,7 @@
 #include <rocio/async/operation_memory.hpp>
 #include <rocio/device/device.hpp>
 #include <rocio/io/completion_sink.hpp>
+#include <rocio/io/detail/upcall_round.hpp>
 #include <rocio/io/engine_snapshot.hpp>
 #include <rocio/io/polling_policy.hpp>
 #include <rocio/io/sweep_call.hpp>
@@ -77,10 +78,8 @@ class completion_engine final : public asio::execution_context::service {
 
     /// A spinning engine gives way to whoever waits here between two sweeps.
     lock_type lock() const {
-        lock_type held(mutex_, std::try_to_lock);
-        if (!held.owns_lock()) [[unlikely]]
-            wait_for(held);
-        return held;
+        lock_mutex();
+        return lock_type(mutex_, std::adopt_lock);
     }
     /// True after the context's shutdown: every entry point is then a no-op. *locked*
     bool is_shut_down() const noexcept { return hot_.down; }
@@ -113,6 +112,12 @@ class completion_engine final : public asio::execution_context::service {
     /// When the sweep that runs began, without a look at the clock; the epoch while the engine waits.
     /// *locked*
     time_point sweep_began() const noexcept { return hot_.last_sweep; }
+    /// When the completions were found that a sink gets now. The clock is read once for all that one poll
+    /// found, and not if nobody asks. *locked*
+    time_point found_at() noexcept {
+        if (hot_.found_at == time_point{}) hot_.found_at = std::chrono::steady_clock::now();
+        return hot_.found_at;
+    }
     /// A sink got a completion for which it has no work request. *locked*
     void count_stale() noexcept;
     /// A queue pair was destroyed because its device did not flush all of its work requests in time. *locked*
@@ -140,6 +145,27 @@ class completion_engine final : public asio::execution_context::service {
         hot_.ready.push(op);
         kick();
     }
+    /// work_started() and complete() of an operation whose result was there when it began. *locked*
+    void start_completed(async::operation_base* op) noexcept {
+        if (is_in_round()) [[likely]]
+            return start_completed_in_round(op);
+        hot_.ready.push(op);
+        work_started();
+    }
+    /// True: called from a handler that this engine calls, and nothing else is ready: start_completed() is
+    /// start_completed_in_round() then, which calls nobody. *locked*
+    bool is_in_round() const noexcept {
+        return detail::upcall_round::current().engine() == this && hot_.ready.empty();
+    }
+    void start_completed_in_round(async::operation_base* op) noexcept {
+        ++hot_.outstanding;
+        detail::upcall_round::current().push(op);
+    }
+    /// The same lock as lock()'s, without a guard; leave() is the last that its function does.
+    bool try_enter() const noexcept { return mutex_.try_lock(); }
+    void leave() const noexcept { mutex_.unlock(); }
+    lock_type entered() const noexcept { return lock_type(mutex_, std::adopt_lock); } ///< After try_enter().
+
     /// Makes sure a turn comes. *locked*
     void kick() noexcept {
         if (hot_.down || hot_.outstanding == 0) return;
@@ -155,6 +181,7 @@ class completion_engine final : public asio::execution_context::service {
 
   private:
     class turn_guard;
+    class upcalls;
     struct parts;
     struct turn_outcome {
         bool worked = false;
@@ -171,6 +198,7 @@ class completion_engine final : public asio::execution_context::service {
     turn_outcome turn_loop(lock_type& lock, time_point& now);
     bool sweep(time_point now);
     bool sweep_called();
+    bool sweep_those_called();
     bool poll_again();
     std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
@@ -178,7 +206,7 @@ class completion_engine final : public asio::execution_context::service {
     bool dispatch_events(engine_device& entry) noexcept;
     void announce(const engine_device& entry, const device_event& event,
                   const device_completion_queue* queue = nullptr) noexcept;
-    void run_ready(lock_type& lock, std::uint32_t most);
+    void run_ready(std::uint32_t most);
     bool finish_turn(turn_outcome outcome, time_point now, bool may_go_on);
     void say_last_words(time_point now);
     bool found_work_before_wait(time_point now);
@@ -191,11 +219,16 @@ class completion_engine final : public asio::execution_context::service {
     void stop_polling_waits() noexcept;
     void stop_all_waits() noexcept;
     void note_gap(time_point now) noexcept;
+    void note_late_turn(time_point now, std::chrono::nanoseconds gap) noexcept;
     void count_gap() noexcept;
     void log_late_turn(lock_type& lock) noexcept;
     void give_way(lock_type& lock) noexcept;
 
-    void wait_for(lock_type& lock) const;
+    void lock_mutex() const {
+        if (!mutex_.try_lock()) [[unlikely]]
+            wait_for_mutex();
+    }
+    void wait_for_mutex() const;
 
     /// What every operation touches: here, so that the members above are a few instructions in their callers.
     struct hot_state {
@@ -205,6 +238,7 @@ class completion_engine final : public asio::execution_context::service {
         bool in_turn = false;
         bool kicked = false; ///< Since the last turn: new work, which renews the polling budget.
         time_point last_sweep{};
+        time_point found_at{}; ///< The epoch: not asked for yet.
     };
 
     asio::io_context& context_;

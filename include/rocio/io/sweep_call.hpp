@@ -12,18 +12,25 @@ namespace rocio {
 /// one may outlive its sink and its engine, and does nothing then. Any thread.
 class sweep_call {
   public:
-    using word = std::atomic<std::uint64_t>;
+    /// Of up to 64 sinks; `any` is everybody's, so that an engine looks at one word while nobody called.
+    struct board {
+        std::shared_ptr<std::atomic<bool>> any;
+        std::atomic<std::uint64_t> sinks{0};
+    };
 
     sweep_call() noexcept = default;
-    sweep_call(std::shared_ptr<word> flags, std::uint64_t bit) noexcept
-        : flags_(std::move(flags)), bit_(bit) {}
+    sweep_call(std::shared_ptr<board> calls, std::uint64_t bit) noexcept
+        : calls_(std::move(calls)), bit_(bit) {}
 
     void operator()() const noexcept {
-        if (flags_) flags_->fetch_or(bit_, std::memory_order_release);
+        if (!calls_) return;
+        calls_->sinks.fetch_or(bit_, std::memory_order_relaxed);
+        // An exchange, so that the engine's own sees what everybody wrote before, not only the last one.
+        calls_->any->exchange(true, std::memory_order_acq_rel);
     }
 
   private:
-    std::shared_ptr<word> flags_;
+    std::shared_ptr<board> calls_;
     std::uint64_t bit_ = 0;
 };
 

@@ -28,7 +28,7 @@ class frame {
         slot_ = other.slot_;
         return *this;
     }
-    ~frame() {
+    [[gnu::always_inline]] ~frame() {
         if (pool_) pool_->drop_lease(slot_);
     }
 
@@ -77,18 +77,27 @@ class frame {
 
     /// For the server: takes over one lease that is already counted.
     frame(detail::slot_pool& pool, std::uint32_t slot) noexcept : pool_(&pool), slot_(slot) {}
-    /// For the engine: the same in place of the present lease, which ends.
-    void replace(detail::slot_pool& pool, std::uint32_t slot) noexcept {
-        if (pool_ == &pool)
-            pool.recycle(slot_);
-        else if (pool_)
-            pool_->drop_lease(slot_);
+    /// For the engine: the same, of an empty one.
+    void adopt(detail::slot_pool& pool, std::uint32_t slot) noexcept {
         pool_ = &pool;
+        slot_ = slot;
+    }
+    /// For the engine: the same in place of the present lease, which ends.
+    void replace(detail::slot_pool::recycling& recycling, std::uint32_t slot) noexcept {
+        auto* const pool = &recycling.pool();
+        if (pool_ == pool)
+            recycling.drop_lease(slot_);
+        else
+            replace_foreign(pool);
         slot_ = slot;
     }
 
   private:
     const detail::slot_record& record() const noexcept { return pool_->record(slot_); }
+    void replace_foreign(detail::slot_pool* pool) noexcept {
+        if (pool_) pool_->drop_lease(slot_);
+        pool_ = pool;
+    }
 
     detail::slot_pool* pool_ = nullptr; ///< Lives as long as the lease.
     std::uint32_t slot_ = 0;

@@ -92,8 +92,10 @@ class basic_receive_view {
             auto& engine = state->engine();
             Operation* op = async::handler_operation<Operation, handler_type, Executor>::make(
                 std::move(owned), executor, engine.context(), engine.memory(), std::forward<Args>(args)...);
-            op->id = state->next_id();
-            if (slot.is_connected()) slot.assign(detail::cancel_receive{state, op->id});
+            if (slot.is_connected()) {
+                op->id = state->next_id();
+                slot.assign(detail::cancel_receive{state, op->id});
+            }
             state->start(op);
         }
     };

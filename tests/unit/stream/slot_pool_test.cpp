@@ -5,18 +5,43 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace rocio::detail {
 namespace {
 
+/// In the order in which they are given.
+std::vector<std::uint32_t> taken(slot_pool& pool) {
+    std::vector<std::uint32_t> slots(pool.depth());
+    slots.resize(pool.take_returned(slots.data()));
+    return slots;
+}
 std::vector<std::uint32_t> returned(slot_pool& pool) {
-    std::vector<std::uint32_t> slots;
-    pool.take_returned([&](std::uint32_t s) { slots.push_back(s); });
+    auto slots = taken(pool);
     std::sort(slots.begin(), slots.end());
     return slots;
 }
+void recycle(slot_pool& pool, std::uint32_t slot) {
+    slot_pool::recycling(pool).drop_lease(slot);
+}
+void replace(frame& f, slot_pool& pool, std::uint32_t slot) {
+    slot_pool::recycling recycling(pool);
+    f.replace(recycling, slot);
+}
+
+const int an_engine = 0, another_engine = 0; // only their addresses count
+
+/// What comes back from rounds of handlers.
+struct recording_owner final : slot_owner {
+    std::vector<std::vector<std::uint32_t>> returns;
+    const void* round_engine() const noexcept override { return &an_engine; }
+    void on_returned(std::span<const std::uint32_t> slots) noexcept override {
+        returns.emplace_back(slots.begin(), slots.end());
+    }
+};
 
 TEST(slot_pool, slots_lie_side_by_side_in_zeroed_whole_pages) {
     slot_pool pool(3, 100);
@@ -69,14 +94,97 @@ TEST(slot_pool, a_recycled_slot_comes_back_without_a_call) {
     pool.open([&] { ++wakes; });
     for (std::uint32_t s = 0; s < 3; ++s) pool.lend(s, 1);
     pool.add_lease(2);
-    pool.recycle(0);
-    pool.recycle(2);
+    recycle(pool, 0);
+    recycle(pool, 2);
     EXPECT_TRUE(pool.has_recycled());
     EXPECT_FALSE(pool.arm()) << "look again";
     pool.drop_lease(1);
     EXPECT_EQ(returned(pool), (std::vector<std::uint32_t>{0, 1})) << "2 has a lease yet";
     EXPECT_FALSE(pool.has_recycled());
     EXPECT_EQ(wakes, 0);
+    EXPECT_TRUE(pool.is_posted(0)) << "which it is to be next";
+}
+
+TEST(slot_pool, recycled_slots_come_in_their_order_and_can_be_taken_alone) {
+    slot_pool pool(4, 64);
+    for (std::uint32_t s = 0; s < 4; ++s) pool.lend(s, 1);
+    for (const std::uint32_t s : {2U, 0U, 1U}) recycle(pool, s);
+    pool.drop_lease(3);
+    const auto recycled = pool.take_recycled();
+    EXPECT_EQ(std::vector(recycled.begin(), recycled.end()), (std::vector<std::uint32_t>{2, 0, 1}));
+    EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{3});
+}
+
+TEST(slot_pool, slots_returned_together_come_in_their_order) {
+    slot_pool pool(4, 64);
+    std::vector<frame> frames;
+    for (std::uint32_t s = 0; s < 4; ++s) {
+        pool.lend(s, 1);
+        frames.emplace_back(pool, s);
+    }
+    frame::release_all(frames);
+    EXPECT_EQ(taken(pool), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+}
+
+TEST(slot_pool, slots_released_by_handlers_come_back_after_the_last_of_them) {
+    slot_pool pool(4, 64), other(4, 64);
+    recording_owner owner, others;
+    pool.open({}, {}, &owner);
+    other.open({}, {}, &others);
+    for (std::uint32_t s = 0; s < 4; ++s) {
+        pool.lend(s, 1);
+        other.lend(s, 1);
+    }
+    pool.add_lease(1);
+    {
+        async::operation_queue<> nothing;
+        const upcall_scope handlers(&an_engine, nothing);
+        for (const std::uint32_t s : {3U, 1U, 0U}) {
+            pool.drop_lease(s);
+            other.drop_lease(s);
+        }
+        EXPECT_TRUE(owner.returns.empty());
+        EXPECT_TRUE(taken(pool).empty());
+    }
+    using slots = std::vector<std::uint32_t>;
+    EXPECT_EQ(owner.returns, (std::vector<slots>{{3, 0}})) << "1 had two leases";
+    EXPECT_EQ(others.returns, (std::vector<slots>{{3, 1, 0}}));
+    pool.drop_lease(1);
+    EXPECT_EQ(taken(pool), slots{1}) << "not in a handler";
+}
+
+TEST(slot_pool, slots_released_by_another_engines_handlers_come_back_at_once) {
+    slot_pool pool(2, 64);
+    recording_owner owner;
+    pool.open({}, {}, &owner);
+    pool.lend(0, 1);
+    pool.lend(1, 1);
+    async::operation_queue<> nothing;
+    const upcall_scope outer(&an_engine, nothing);
+    {
+        const upcall_scope inner(&another_engine, nothing);
+        pool.drop_lease(0);
+        EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{0});
+    }
+    pool.drop_lease(1);
+    EXPECT_TRUE(taken(pool).empty()) << "the outer round is ours";
+}
+
+TEST(slot_pool, abandoned_in_a_round_lives_until_its_end) {
+    auto pool = std::make_unique<slot_pool>(3, 64);
+    recording_owner owner;
+    pool->open({}, {}, &owner);
+    for (std::uint32_t s = 0; s < 3; ++s) pool->lend(s, 1);
+    frame late(*pool, 2);
+    {
+        async::operation_queue<> nothing;
+        const upcall_scope handlers(&an_engine, nothing);
+        pool->drop_lease(0);
+        pool->drop_lease(1);
+        slot_pool::abandon(std::move(pool), 3);
+    }
+    EXPECT_TRUE(owner.returns.empty()) << "it has no owner any more";
+    late.release(); // the address sanitizer tells if it went earlier, or never
 }
 
 TEST(slot_pool, slots_that_return_together_wake_once) {
@@ -128,7 +236,7 @@ TEST(slot_pool, abandoned_pool_lives_until_its_last_lease) {
     // Counted as out as long as nobody has taken them: one on each of both lists.
     frame filled_anew = std::move(frames[0]);
     lent.lend(1, 2);
-    filled_anew.replace(lent, 1);
+    replace(filled_anew, lent, 1);
     frames[2].release();
     filled_anew.release();
     slot_pool::abandon(std::move(pool), 6);
@@ -199,10 +307,10 @@ TEST(slot_pool, returns_from_two_threads_against_a_parking_engine_never_stall) {
             free.pop_back();
         }
         const auto take = [&] {
-            return pool.take_returned([&](std::uint32_t s) {
-                free.push_back(s);
-                ++back;
-            });
+            const auto slots = taken(pool);
+            free.insert(free.end(), slots.begin(), slots.end());
+            back += static_cast<int>(slots.size());
+            return !slots.empty();
         };
         if (take() || free.size() == depth) continue;
         const int seen = signal.load();

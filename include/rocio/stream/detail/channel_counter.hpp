@@ -7,9 +7,9 @@ namespace rocio::detail {
 /// What arrived on one channel, and how many counters its frames skipped. Not thread-safe.
 class channel_counter {
   public:
-    void add(std::uint32_t size) noexcept {
-        ++frames_;
-        bytes_ += size;
+    void add(std::uint64_t frames, std::uint64_t bytes) noexcept {
+        frames_ += frames;
+        bytes_ += bytes;
     }
     /// `counter` takes `period` values, at most 2^24; one above is passed over. Up to half a period ahead of
     /// the expected one is a gap; what lies further back came again, and changes nothing. The first one is

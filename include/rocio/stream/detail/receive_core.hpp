@@ -4,6 +4,7 @@
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
 #include <rocio/stream/detail/channel_counter.hpp>
+#include <rocio/stream/detail/free_slots.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
 #include <rocio/stream/detail/view_state.hpp>
 #include <rocio/stream/receive_server_config.hpp>
@@ -24,6 +25,7 @@ namespace rocio::detail {
 /// Everything of a receive_server that does not depend on its executor's type.
 class receive_core final : public completion_sink,
                            public connectable,
+                           public slot_owner,
                            public std::enable_shared_from_this<receive_core> {
   public:
     /// Throws rocio::exception; leaves nothing behind.
@@ -57,9 +59,12 @@ class receive_core final : public completion_sink,
     bool on_sweep() noexcept override;
     bool on_park() noexcept override { return pool_->arm(); }
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
+    const void* round_engine() const noexcept override { return &core_.engine(); }
+    void on_returned(std::span<const std::uint32_t> slots) noexcept override;
 
     /// *locked*. No error while frames may still come.
     error_code end_reason() const noexcept;
+    bool has_ended() const noexcept { return phase_ == phase::disconnected || phase_ == phase::stopped; }
     void attach_view(view_state& view);
     void detach_view(view_state& view) noexcept;
     /// Frames were replaced: their slots are to be taken.
@@ -69,30 +74,43 @@ class receive_core final : public completion_sink,
 
   private:
     enum class phase : std::uint8_t { idle, connecting, connected, disconnected, stopped };
-    /// Frames that are not in the counters yet.
-    struct frame_sum {
-        std::uint32_t frames = 0;
+    using clock = std::chrono::steady_clock;
+    /// Frames of one channel in a row.
+    struct frame_run {
+        std::uint32_t* end = nullptr; ///< Behind the last one's slot.
         std::uint64_t bytes = 0;
     };
 
     error_info open();
     void build_requests() noexcept;
-    void count(const frame_sum& sum) noexcept;
-    bool is_frame(const work_completion& completion) const noexcept;
+    std::size_t take_frames(std::span<const work_completion> batch, clock::rep now) noexcept;
     void on_other_completion(const work_completion& completion) noexcept;
-    void take_frame(const work_completion& completion, std::chrono::steady_clock::rep now) noexcept;
+    frame_run take_run(std::span<const work_completion> batch, clock::rep now, std::uint32_t* end) noexcept;
+    void count(std::uint8_t channel, std::uint32_t frames, std::uint64_t bytes) noexcept;
+    void follow(std::span<const std::uint32_t> slots) noexcept;
+    void deliver(std::span<const std::uint32_t> slots) noexcept;
     void deliver(std::uint32_t slot) noexcept;
     void refuse(std::uint32_t slot, std::uint64_t& counter) noexcept;
     std::uint32_t count_views(std::uint8_t channel) const noexcept;
     void find_only_view() noexcept;
+    bool collect() noexcept;
     void post_free_slots() noexcept;
-    std::span<const receive_request> requests_of_free_slots() noexcept;
+    void on_refused(errc reason) noexcept;
+    void mark_posted(std::span<const receive_request> requests) noexcept;
+    void give_to_device(std::span<const std::uint32_t> slots,
+                        std::span<const receive_request> requests) noexcept;
+    bool lie_side_by_side(std::span<const std::uint32_t> slots) const noexcept;
+    std::span<const receive_request> requests_of(std::span<const std::uint32_t> slots) noexcept;
     void free_slot(std::uint32_t slot) noexcept;
     void begin_activity() noexcept;
     void end_session(const error_info& cause, phase next) noexcept;
     void end_activity() noexcept;
     std::chrono::nanoseconds oldest_lease() const noexcept;
     std::vector<receive_server_snapshot::channel> channels() const;
+    struct totals {
+        std::uint64_t frames = 0, bytes = 0;
+    };
+    totals total() const noexcept; ///< Of all channels.
     template <class Function>
     void for_each_view(Function function) const {
         for (auto* view : all_views_) function(*view);
@@ -111,8 +129,8 @@ class receive_core final : public completion_sink,
     std::unique_ptr<device_memory_region> region_;
     std::vector<receive_request> requests_; ///< Prebuilt for the present queue pair, by slot.
     std::vector<receive_request> chain_;    ///< For slots that do not lie side by side.
-    std::vector<std::uint32_t> free_;       ///< A stack of the slots that are neither posted nor lent.
-    std::uint32_t free_count_ = 0;          ///< Its height.
+    std::vector<std::uint32_t> numbers_; ///< 0, 1, …: what slots that lie side by side are compared with.
+    free_slots free_;
     std::uint32_t posted_ = 0;
     std::uint32_t lent_ = 0; ///< With those that were returned, but not taken yet.
     sweep_call sweep_;
@@ -128,7 +146,7 @@ class receive_core final : public completion_sink,
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};
     std::optional<peer_parameters> peer_;
-    std::uint64_t frames_ = 0, bytes_ = 0, sessions_ = 0, idle_ends_ = 0;
+    std::uint64_t sessions_ = 0, idle_ends_ = 0;
     std::optional<asio::steady_timer> silence_; ///< Used under the engine's lock.
     std::uint64_t frames_at_last_look_ = 0;
     std::uint64_t unclaimed_ = 0, without_immediate_ = 0, bad_length_ = 0, unexpected_opcode_ = 0;

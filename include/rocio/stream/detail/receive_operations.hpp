@@ -3,7 +3,9 @@
 #include <rocio/async/operation.hpp>
 #include <rocio/stream/frame.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace rocio::detail {
@@ -13,7 +15,8 @@ class view_state;
 /// Completes with void(error_code, frame).
 class receive_one_operation : public async::operation<frame> {
   public:
-    void take(slot_pool& pool, std::uint32_t slot) noexcept { succeed(frame(pool, slot)); }
+    /// Once: its frame was empty.
+    void take(slot_pool& pool, std::uint32_t slot) noexcept { std::get<1>(result_).adopt(pool, slot); }
 
     std::uint64_t id = 0; ///< Names the operation in a cancellation that may come after it is gone.
 
@@ -30,12 +33,16 @@ class receive_some_operation : public async::operation<std::size_t> {
     std::span<frame> out;
     std::shared_ptr<view_state> from;
 
-    /// *locked* Puts a frame in; gives true while there is room for more.
-    bool take(slot_pool& pool, std::uint32_t slot) noexcept {
+    /// *locked* Puts frames in; gives how many there was room for.
+    std::size_t take(slot_pool& pool, std::span<const std::uint32_t> slots) noexcept {
         auto& taken = std::get<1>(result_);
-        out[taken].replace(pool, slot);
-        return ++taken < out.size();
+        const auto room = out.subspan(taken, std::min(slots.size(), out.size() - taken));
+        slot_pool::recycling recycling(pool);
+        for (std::size_t i = 0; i < room.size(); ++i) room[i].replace(recycling, slots[i]);
+        taken += room.size();
+        return room.size();
     }
+    bool is_full() const noexcept { return std::get<1>(result_) == out.size(); }
     void before_upcall() noexcept;
 
   protected:

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,13 +44,9 @@ class view_state {
     std::string name() const;
     std::optional<std::uint8_t> channel() const noexcept { return channel_; }
 
-    /// *locked* from here on.
-    void deliver(std::uint32_t slot) noexcept {
-        if (filling_) return fill(slot);
-        if (auto* op = waiting_one_.pop()) return finish(op, slot);
-        if (auto* op = waiting_some_.pop()) return finish(op, slot);
-        queue(slot);
-    }
+    /// *locked* from here on. Frames in the order of their arrival, at least one.
+    void deliver(std::span<const std::uint32_t> slots) noexcept;
+    void deliver(std::uint32_t slot) noexcept { deliver(std::span(&slot, 1)); }
     /// The operation's handler is about to be called.
     void stop_filling(const receive_some_operation* op) noexcept {
         if (filling_ == op) filling_ = nullptr;
@@ -57,17 +54,17 @@ class view_state {
     void complete_all(const error_code& ec);
     void take_operations(async::operation_queue<>& pending) noexcept;
     std::uint32_t queued() const noexcept { return count_; }
-    std::uint64_t delivered() const noexcept { return delivered_; }
+    std::uint64_t delivered() const noexcept { return at_once_ + (head_ - dropped_); }
     std::uint64_t dropped() const noexcept { return dropped_; }
 
   private:
     void finish(receive_one_operation* op, std::uint32_t slot) noexcept;
-    void finish(receive_some_operation* op, std::uint32_t slot) noexcept;
-    void fill(std::uint32_t slot) noexcept {
-        ++delivered_;
-        if (!filling_->take(pool_, slot)) filling_ = nullptr;
-    }
-    void queue(std::uint32_t slot) noexcept;
+    void finish(receive_some_operation* op) noexcept;
+    std::size_t fill(std::span<const std::uint32_t> slots) noexcept;
+    std::size_t give_to_waiting(std::span<const std::uint32_t> slots) noexcept;
+    void queue(std::span<const std::uint32_t> slots) noexcept;
+    void start_contended(receive_one_operation* op);
+    void start_entered(receive_one_operation* op);
     std::uint32_t pop() noexcept {
         const auto slot = ring_[head_++ & mask_];
         --count_;
@@ -82,13 +79,13 @@ class view_state {
     std::uint32_t limit_;             ///< Frames that it keeps.
     std::vector<std::uint32_t> ring_; ///< Slots; a power of two of them.
     std::uint32_t mask_;
-    std::uint32_t head_ = 0;
+    std::uint64_t head_ = 0; ///< How many left the ring.
     std::uint32_t count_ = 0;
     async::operation_queue<receive_one_operation> waiting_one_;
     async::operation_queue<receive_some_operation> waiting_some_;
     receive_some_operation* filling_ = nullptr; ///< Ready, not yet called, with room for more.
     std::atomic<std::uint64_t> last_id_{0};
-    std::uint64_t delivered_ = 0;
+    std::uint64_t at_once_ = 0; ///< Frames that were never in the ring.
     std::uint64_t dropped_ = 0;
 };
 
