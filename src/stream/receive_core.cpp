@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -37,7 +36,8 @@ receive_server_config checked(const receive_server_config& config) {
 receive_core::receive_core(completion_engine& engine, const receive_server_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
-      pool_(std::make_unique<slot_pool>(config_.rx_queue_depth, config_.max_payload, config_.memory)) {
+      pool_(std::make_unique<slot_pool>(config_.rx_queue_depth, config_.max_payload, config_.memory)),
+      free_(config_.rx_queue_depth) {
     for (const auto& text : pool_->memory().warnings)
         engine.log(log_level::warning, "stream", config_.name + ": " + text);
     auto held = engine.lock();
@@ -68,10 +68,7 @@ error_info receive_core::open() {
     requests_.resize(depth);
     chain_.resize(depth);
     early_.reserve(depth);
-    numbers_.resize(depth);
-    std::iota(numbers_.begin(), numbers_.end(), 0U);
-    free_.reserve(depth);
-    for (std::uint32_t slot = 0; slot < depth; ++slot) free_.push(slot);
+    free_.push({0, depth});
     build_requests();
     return {};
 }
@@ -251,8 +248,7 @@ void receive_core::on_completions(std::span<const work_completion> batch) noexce
         batch = batch.subspan(1);
     }
     // What replaced frames have left can go back at once.
-    const auto recycled = pool_->take_recycled();
-    if (!recycled.empty()) give_to_device(recycled, requests_of(recycled));
+    if (!pool_->recycled().empty()) give_to_device(pool_->recycled());
 }
 
 /// Up to the first completion that is no frame, or is of another channel.
@@ -364,63 +360,71 @@ bool receive_core::on_sweep() noexcept {
 }
 
 bool receive_core::collect() noexcept {
-    const auto n = pool_->take_returned(free_.room());
-    free_.add(n);
+    const auto n = pool_->take_returned(free_);
     lent_ -= n;
-    for (const auto slot : free_.all()) pool_->set_free(slot);
+    if (!active_) set_free(free_);
     return n > 0;
 }
 
-inline bool receive_core::lie_side_by_side(std::span<const std::uint32_t> slots) const noexcept {
-    const auto first = slots.front();
-    return slots.size() <= numbers_.size() - first &&
-           std::equal(slots.begin(), slots.end(), numbers_.begin() + first);
+void receive_core::set_free(const slot_runs& slots) noexcept {
+    for (const auto& run : slots.all())
+        for (auto slot = run.first; slot != run.end; ++slot) pool_->set_free(slot);
 }
 
-/// Without a copy where the slots lie side by side, as they do while they come and go in order.
-inline std::span<const receive_request>
-receive_core::requests_of(std::span<const std::uint32_t> slots) noexcept {
-    if (lie_side_by_side(slots)) return std::span(requests_).subspan(slots.front(), slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) chain_[i] = requests_[slots[i]];
-    return std::span(chain_).first(slots.size());
+inline void receive_core::mark_posted(const slot_runs& slots) noexcept {
+    for (const auto& run : slots.all())
+        for (auto& tenure : pool_->tenures().subspan(run.first, run.size())) tenure.post();
 }
 
-inline void receive_core::mark_posted(std::span<const receive_request> requests) noexcept {
-    auto* const tenures = pool_->tenures().data();
-    for (const auto& request : requests) tenures[request.id.slot].post();
+/// Without a copy of what lies side by side.
+inline std::span<const receive_request> receive_core::requests_of(const slot_runs& slots) noexcept {
+    const auto runs = slots.all();
+    if (runs.size() == 1) [[likely]]
+        return std::span(requests_).subspan(runs.front().first, runs.front().size());
+    std::size_t n = 0;
+    for (const auto& run : runs)
+        for (auto slot = run.first; slot != run.end; ++slot) chain_[n++] = requests_[slot];
+    return std::span(chain_).first(n);
+}
+
+/// Of slots that are marked as posted; those that the device did not take stay. Gives why.
+inline errc receive_core::post(slot_runs& slots) noexcept {
+    const auto requests = requests_of(slots);
+    const auto outcome = core_.pair().post_receive(requests);
+    posted_ += static_cast<std::uint32_t>(outcome.accepted);
+    if (outcome.accepted == requests.size()) [[likely]] {
+        slots.clear();
+        return errc::success;
+    }
+    slots.drop_front(static_cast<std::uint32_t>(outcome.accepted));
+    return outcome.reason;
 }
 
 void receive_core::post_free_slots() noexcept {
-    const auto requests = requests_of(free_.all());
-    mark_posted(requests);
-    const auto outcome = core_.pair().post_receive(requests);
-    posted_ += static_cast<std::uint32_t>(outcome.accepted);
-    free_.drop_front(outcome.accepted);
-    if (!free_.empty()) on_refused(outcome.reason);
+    mark_posted(free_);
+    if (const auto reason = post(free_); reason != errc::success) on_refused(reason);
 }
 
-/// Posted from where they are, unless others are before them.
-void receive_core::on_returned(std::span<const std::uint32_t> slots) noexcept {
-    const auto requests = requests_of(slots);
-    mark_posted(requests);
-    give_to_device(slots, requests);
+void receive_core::on_returned(slot_runs& slots) noexcept {
+    mark_posted(slots);
+    give_to_device(slots);
 }
 
-/// Slots that are marked as posted already, and lent no more.
-inline void receive_core::give_to_device(std::span<const std::uint32_t> slots,
-                                         std::span<const receive_request> requests) noexcept {
-    lent_ -= static_cast<std::uint32_t>(slots.size());
-    post_outcome outcome{0, errc::queue_full};
-    if (active_ && free_.empty()) outcome = core_.pair().post_receive(requests);
-    posted_ += static_cast<std::uint32_t>(outcome.accepted);
-    if (outcome.accepted == slots.size()) [[likely]]
+/// What nobody holds any more and is marked as posted already; behind what waits for that.
+void receive_core::give_to_device(slot_runs& slots) noexcept {
+    lent_ -= slots.slots();
+    auto reason = errc::queue_full;
+    if (active_ && free_.empty()) [[likely]]
+        reason = post(slots);
+    if (reason == errc::success) [[likely]]
         return;
-    for (const auto slot : slots.subspan(outcome.accepted)) free_.push(slot);
-    on_refused(outcome.reason);
+    for (const auto& run : slots.all()) free_.push(run);
+    slots.clear();
+    on_refused(reason);
 }
 
 [[gnu::noinline]] void receive_core::on_refused(errc reason) noexcept {
-    for (const auto slot : free_.all()) pool_->set_free(slot);
+    set_free(free_);
     if (reason == errc::queue_full) return sweep_();
     end_session({reason, "the device refused a receive"}, phase::disconnected);
 }

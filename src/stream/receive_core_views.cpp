@@ -166,7 +166,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.pair_state = core_.pair_state();
     s.slots_posted = posted_;
     s.slots_lent = lent_;
-    s.slots_free = free_.size();
+    s.slots_free = free_.slots();
     s.stalled_by = stalled_by();
     s.unclaimed = unclaimed_;
     s.without_immediate = without_immediate_;

@@ -24,15 +24,15 @@ slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_
       slab_(memory_.data_or_throw()),
       records_(std::make_unique<slot_record[]>(depth)),
       tenures_(std::make_unique<slot_tenure[]>(depth)),
-      recycled_(std::make_unique<std::uint32_t[]>(depth)),
-      gathered_(std::make_unique<std::uint32_t[]>(depth)),
+      recycled_(depth),
+      gathered_(depth),
       caller_(std::make_shared<caller>()) {}
 
 void slot_pool::give_back_first(const returning::chain& chain) noexcept {
     const auto call = caller_;
     std::uint32_t head = returned_.load(std::memory_order_relaxed);
     do {
-        if (head == abandoned) return leave(chain.count);
+        if (head == abandoned) return leave(chain.slots);
         tenures_[chain.last].next.store(head > last_index ? none : head, std::memory_order_relaxed);
     } while (!returned_.compare_exchange_weak(head, chain.first, std::memory_order_acq_rel,
                                               std::memory_order_relaxed));
@@ -43,19 +43,50 @@ void slot_pool::give_back_first(const returning::chain& chain) noexcept {
 
 /// One of several leases, or not from a handler of our engine.
 void slot_pool::drop_lease_slowly(std::uint32_t index) noexcept {
-    if (was_last(index)) give_back({index, index, 1});
+    if (!was_last(index)) return;
+    mark_returned({index, index + 1});
+    give_back({index, index, 1});
+}
+
+/// By value, so that whoever recycles keeps its run in a register.
+slot_run slot_pool::begin_recycled(slot_run done, std::uint32_t index) noexcept {
+    if (done.size() != 0) recycled_.push(done);
+    return {index, index};
+}
+
+void slot_pool::link(const slot_run& slots, returning::chain& chain) noexcept {
+    mark_returned(slots);
+    tenures_[slots.first].next.store(std::exchange(chain.first, slots.first), std::memory_order_relaxed);
+    if (chain.last == none) chain.last = slots.first;
+    chain.slots += slots.size();
 }
 
 void slot_pool::take_back() noexcept {
-    const std::span<const std::uint32_t> slots(gathered_.get(), std::exchange(gathered_count_, 0));
-    if (owner_) return owner_->on_returned(slots);
-    for (std::size_t i = 1; i < slots.size(); ++i)
-        tenures_[slots[i - 1]].next.store(slots[i], std::memory_order_relaxed);
-    give_back({slots.front(), slots.back(), static_cast<std::uint32_t>(slots.size())});
+    if (owner_) return owner_->on_returned(gathered_);
+    returning::chain chain;
+    for (const auto& run : gathered_.all()) link(run, chain);
+    gathered_.clear();
+    give_back(chain);
+}
+
+std::uint32_t slot_pool::take_from_stack(slot_runs& out) noexcept {
+    std::uint32_t oldest = none, n = 0;
+    for (auto at = returned_.exchange(none, std::memory_order_acquire); at <= last_index;) {
+        auto& next = tenures_[at].next;
+        const auto older = next.load(std::memory_order_relaxed);
+        next.store(std::exchange(oldest, at), std::memory_order_relaxed);
+        at = older;
+    }
+    for (auto at = oldest; at != none; at = tenures_[at].next.load(std::memory_order_relaxed)) {
+        const auto run = returned_run(at);
+        n += run.size();
+        out.push(run);
+    }
+    return n;
 }
 
 bool slot_pool::arm() noexcept {
-    if (has_recycled()) return false;
+    if (!recycled_.empty()) return false;
     std::uint32_t head = none;
     return returned_.compare_exchange_strong(head, armed, std::memory_order_acq_rel,
                                              std::memory_order_relaxed) ||
@@ -72,8 +103,9 @@ void slot_pool::abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noe
     auto* left = pool.release();
     left->owner_ = nullptr;
     std::uint32_t at = left->returned_.exchange(abandoned, std::memory_order_acq_rel);
-    std::int64_t out = std::int64_t{lent} - left->recycled_count_;
-    for (; at <= last_index; --out) at = left->tenures_[at].next.load(std::memory_order_relaxed);
+    std::int64_t out = std::int64_t{lent} - left->recycled_.slots();
+    for (; at <= last_index; at = left->tenures_[at].next.load(std::memory_order_relaxed))
+        out -= left->returned_run(at).size();
     if (left->balance_.fetch_sub(out, std::memory_order_acq_rel) == out) delete left;
 }
 

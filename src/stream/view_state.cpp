@@ -78,6 +78,25 @@ void view_state::start(receive_some_operation* op) {
     waiting_some_.push(op);
 }
 
+void view_state::start(receive_batch_operation* op) {
+    auto held = engine_.lock();
+    if (engine_.is_shut_down()) {
+        held.unlock();
+        return op->destroy();
+    }
+    engine_.work_started();
+    filling_ = nullptr;
+    if (op->most == 0)
+        op->set(errc::invalid_argument, {});
+    else if (count_ > 0)
+        return finish_with_queued(op);
+    else if (!core_->has_ended()) [[likely]]
+        return waiting_batch_.push(op);
+    else
+        op->set(core_->end_reason(), {});
+    engine_.complete(op);
+}
+
 void view_state::cancel(std::uint64_t id) {
     auto held = engine().lock();
     const auto end = [this, id](auto& queue, auto result) {
@@ -90,6 +109,7 @@ void view_state::cancel(std::uint64_t id) {
     };
     end(waiting_one_, frame());
     end(waiting_some_, std::size_t{0});
+    end(waiting_batch_, frame_batch());
 }
 
 void view_state::cancel_all(const error_code& ec) {
@@ -113,12 +133,17 @@ void view_state::complete_all(const error_code& ec) {
         op->set(ec, 0);
         engine().complete(op);
     }
+    while (auto* op = waiting_batch_.pop()) {
+        op->set(ec, frame_batch());
+        engine().complete(op);
+    }
 }
 
 void view_state::take_operations(async::operation_queue<>& pending) noexcept {
     filling_ = nullptr; // it goes uncalled
     while (auto* op = waiting_one_.pop()) pending.push(op);
     while (auto* op = waiting_some_.pop()) pending.push(op);
+    while (auto* op = waiting_batch_.pop()) pending.push(op);
 }
 
 void view_state::finish(receive_one_operation* op, std::uint32_t slot) noexcept {
@@ -137,6 +162,28 @@ void view_state::finish(receive_some_operation* op) noexcept {
     core_->note_recycled();
 }
 
+/// As many of the first as lie side by side. `sole`: each has one lease, this one.
+std::size_t view_state::finish(receive_batch_operation* op, std::span<const std::uint32_t> slots,
+                               bool sole) noexcept {
+    const auto most = std::min(slots.size(), op->most);
+    std::size_t n = 1;
+    while (n < most && slots[n] == slots.front() + n) ++n;
+    op->take({pool_, slots.front(), static_cast<std::uint32_t>(n), sole});
+    engine_.complete(op);
+    return n;
+}
+
+void view_state::finish_with_queued(receive_batch_operation* op) noexcept {
+    const auto at = head_ & mask_;
+    const auto queued = std::span(ring_).subspan(at, std::min<std::size_t>(count_, ring_.size() - at));
+    // Another view may have come since.
+    const auto has_one_lease = [&](std::uint32_t slot) { return pool_.leases(slot) == 1; };
+    const bool sole = std::all_of(queued.begin(), queued.end(), has_one_lease);
+    const auto n = finish(op, queued, sole);
+    head_ += n;
+    count_ -= static_cast<std::uint32_t>(n);
+}
+
 inline std::size_t view_state::fill(std::span<const std::uint32_t> slots) noexcept {
     const auto taken = filling_->take(pool_, slots);
     if (filling_->is_full()) filling_ = nullptr;
@@ -146,11 +193,12 @@ inline std::size_t view_state::fill(std::span<const std::uint32_t> slots) noexce
 /// For the first of these frames; what follows is put in too, unless somebody else waits.
 inline std::size_t view_state::give_to_waiting(std::span<const std::uint32_t> slots) noexcept {
     if (auto* op = waiting_one_.pop()) return finish(op, slots.front()), 1;
+    if (auto* op = waiting_batch_.pop()) return finish(op, slots, core_->lends_to_one());
     auto* op = waiting_some_.pop();
     if (!op) return 0;
     engine_.complete(op);
     filling_ = op;
-    if (waiting_some_.empty()) return fill(slots);
+    if (!others_wait()) return fill(slots);
     (void)fill(slots.first(1));
     filling_ = nullptr;
     return 1;

@@ -27,7 +27,7 @@ using typed_server = basic_receive_server<asio::io_context::executor_type>;
 
 constexpr std::uint32_t depth = 256;
 constexpr std::uint32_t slot_size = 64;
-constexpr std::size_t batch = 16;
+constexpr std::size_t most = 16; // frames of a batch
 
 void pin_to(unsigned cpu) {
     cpu_set_t set;
@@ -41,32 +41,29 @@ double per_message(bench_clock::time_point since, std::uint64_t messages) {
     return spent.count() / static_cast<double>(messages);
 }
 
-/// One writer, one reader; each side publishes its position once per batch.
-class frame_queue {
+/// One writer, one reader.
+class batch_queue {
   public:
-    /// Moves the frames in; gives how many there was room for.
-    std::size_t push(std::span<frame> frames) {
+    bool push(frame_batch batch) {
         const auto head = head_.load(std::memory_order_relaxed);
-        const auto n = std::min(frames.size(), places - (head - tail_.load(std::memory_order_acquire)));
-        for (std::size_t i = 0; i < n; ++i) ring_[(head + i) % places] = std::move(frames[i]);
-        head_.store(head + n, std::memory_order_release);
-        return n;
+        if (head - tail_.load(std::memory_order_acquire) == places) return false;
+        ring_[head % places] = std::move(batch);
+        head_.store(head + 1, std::memory_order_release);
+        return true;
     }
-    /// Releases all that are there; gives how many.
-    std::size_t release_all() {
-        const auto tail = tail_.load(std::memory_order_relaxed);
-        const auto n = head_.load(std::memory_order_acquire) - tail;
-        const auto behind = std::min(n, places - tail % places); // to the ring's end
-        frame::release_all(std::span(ring_).subspan(tail % places, behind));
-        frame::release_all(std::span(ring_).first(n - behind));
-        tail_.store(tail + n, std::memory_order_release);
-        return n;
+    /// Releases all that are there.
+    void release_all() {
+        auto tail = tail_.load(std::memory_order_relaxed);
+        const auto head = head_.load(std::memory_order_acquire);
+        if (tail == head) return;
+        for (; tail != head; ++tail) ring_[tail % places].release();
+        tail_.store(tail, std::memory_order_release);
     }
 
   private:
-    static constexpr std::size_t places = 2 * std::size_t{depth};
+    static constexpr std::size_t places = depth;
 
-    std::array<frame, places> ring_;
+    std::array<frame_batch, places> ring_;
     alignas(64) std::atomic<std::size_t> head_{0};
     alignas(64) std::atomic<std::size_t> tail_{0};
 };
@@ -74,14 +71,14 @@ class frame_queue {
 /// Hands batches of frames to another thread.
 class frame_sender {
   public:
-    frame_sender(typed_server& server, frame_queue& queue, std::uint64_t messages) noexcept
+    frame_sender(typed_server& server, batch_queue& queue, std::uint64_t messages) noexcept
         : server_(server), queue_(queue), left_(messages) {}
     void start() {
-        server_.async_receive_some(frames_, [this](error_code ec, std::size_t n) {
+        server_.async_receive_batch(most, [this](error_code ec, frame_batch batch) {
             if (ec) return;
-            // At most as many frames are out as there are slots, so there is room.
-            (void)queue_.push(std::span(frames_).first(n));
-            left_ -= std::min<std::uint64_t>(n, left_);
+            left_ -= std::min<std::uint64_t>(batch.size(), left_);
+            // At most as many are out as there are slots, so there is room.
+            (void)queue_.push(std::move(batch));
             if (left_ > 0) start();
         });
     }
@@ -89,9 +86,8 @@ class frame_sender {
 
   private:
     typed_server& server_;
-    frame_queue& queue_;
+    batch_queue& queue_;
     std::uint64_t left_;
-    std::array<frame, batch> frames_;
 };
 
 double rocio_round(std::uint64_t messages) {
@@ -110,12 +106,12 @@ double rocio_round(std::uint64_t messages) {
     throw_if(server.core()->prepare(ours));
     throw_if(server.core()->establish(theirs));
     server.core()->connected(nullptr);
-    frame_queue queue;
+    batch_queue queue;
     frame_sender sender(server, queue, messages);
     std::atomic<bool> stop{false};
     std::thread consumer([&] {
         pin_to(1);
-        while (!stop.load(std::memory_order_relaxed)) (void)queue.release_all();
+        while (!stop.load(std::memory_order_relaxed)) queue.release_all();
     });
     pin_to(0);
     sender.start();
@@ -124,7 +120,7 @@ double rocio_round(std::uint64_t messages) {
     const auto result = per_message(since, messages);
     stop = true;
     consumer.join();
-    (void)queue.release_all();
+    queue.release_all();
     return result;
 }
 

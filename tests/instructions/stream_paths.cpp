@@ -100,6 +100,28 @@ class batch_taker {
     user::meter* count_;
 };
 
+/// Takes frames in batches that have one lease.
+class lease_taker {
+  public:
+    using server_type = basic_receive_server<typed_executor>;
+    lease_taker(server_type& server, user::meter& count) noexcept : server_(&server), count_(&count) {}
+    void start() { server_->async_receive_batch(16, lease_taker(*this)); }
+    void operator()(error_code ec, frame_batch batch) {
+        if (ec) return;
+        if (count_->take(batch.size())) start();
+    }
+
+  private:
+    server_type* server_;
+    user::meter* count_;
+};
+
+void take_by_lease(user::meter& count) {
+    streams_end<typed_executor> end(1, one_depth);
+    lease_taker(end.servers.front(), count).start();
+    while (!count.done()) end.context.run_one();
+}
+
 void take_by_batch(user::meter& count) {
     streams_end<typed_executor> end(1, one_depth);
     std::array<frame, 16> frames;
@@ -119,6 +141,7 @@ std::vector<measured_path> stream_paths() {
          take_by_coroutine<typed_executor>},
         {"frame_coroutine_any", "the same on any_io_executor", take_by_coroutine<any_io_executor>},
         {"frames_by_16", "async_receive_some() of 16 frames by callback, typed executor", take_by_batch},
+        {"frame_batches", "async_receive_batch() of 16 frames by callback, typed executor", take_by_lease},
         {"frame_16_servers", "frame_callback on 16 servers of one context",
          take_by_callback<typed_executor, 16>},
         {"frame_256_servers", "the same on 256", take_by_callback<typed_executor, 256>},

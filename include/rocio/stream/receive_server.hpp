@@ -4,6 +4,7 @@
 #include <rocio/io/detail/context_of.hpp>
 #include <rocio/stream/detail/receive_core.hpp>
 #include <rocio/stream/frame.hpp>
+#include <rocio/stream/frame_batch.hpp>
 #include <rocio/stream/receive_server_config.hpp>
 #include <rocio/stream/receive_server_snapshot.hpp>
 #include <rocio/stream/receive_view.hpp>
@@ -107,6 +108,11 @@ class basic_receive_server {
     template <asio::completion_token_for<void(error_code, std::size_t)> Token = default_token_t<Executor>>
     auto async_receive_some(std::span<frame> out, Token&& token = default_token_t<Executor>()) {
         return own_view().async_receive_some(out, std::forward<Token>(token));
+    }
+
+    template <asio::completion_token_for<void(error_code, frame_batch)> Token = default_token_t<Executor>>
+    auto async_receive_batch(std::size_t most, Token&& token = default_token_t<Executor>()) {
+        return own_view().async_receive_batch(most, std::forward<Token>(token));
     }
 
     /// Ends for good: says goodbye, destroys the queue pair, deregisters the slots. Waiting operations end

@@ -5,6 +5,7 @@
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/stream/detail/view_state.hpp>
 #include <rocio/stream/frame.hpp>
+#include <rocio/stream/frame_batch.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
@@ -74,6 +75,19 @@ class basic_receive_view {
                                                                           state_, out);
     }
 
+    /// Takes at least one frame, and as many as have arrived up to `most` (1 or more) and lie side by side,
+    /// with one lease on all of them: the cheapest way to hand frames to another thread. Frames come to lie
+    /// apart when their leases end in another order than they arrived; batches are shorter then.
+    ///
+    /// Lifetimes: the batch may outlive view and server.
+    /// Completion signature: void(error_code, frame_batch); empty when there is an error. Errors: also
+    /// errc::invalid_argument for 0. The rest as async_receive().
+    template <asio::completion_token_for<void(error_code, frame_batch)> Token = default_token_t<Executor>>
+    auto async_receive_batch(std::size_t most, Token&& token = default_token_t<Executor>()) {
+        return asio::async_initiate<Token, void(error_code, frame_batch)>(initiate_batch{executor_}, token,
+                                                                          state_, most);
+    }
+
     /// Ends the waiting operations with operation_aborted.
     void cancel() { state_->cancel_all(asio::error::operation_aborted); }
 
@@ -111,6 +125,15 @@ class basic_receive_view {
                         std::span<frame> out) const {
             this->template launch<detail::receive_some_operation>(std::forward<Handler>(handler), state, out,
                                                                   state);
+        }
+    };
+
+    struct initiate_batch : initiate_base {
+        template <class Handler>
+        void operator()(Handler&& handler, const std::shared_ptr<detail::view_state>& state,
+                        std::size_t most) const {
+            this->template launch<detail::receive_batch_operation>(std::forward<Handler>(handler), state,
+                                                                   most);
         }
     };
 

@@ -1,4 +1,5 @@
 #include <rocio/stream/frame.hpp>
+#include <rocio/stream/frame_batch.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,10 +14,19 @@
 namespace rocio::detail {
 namespace {
 
+std::vector<std::uint32_t> slots_of(const slot_runs& runs) {
+    std::vector<std::uint32_t> slots;
+    for (const auto& run : runs.all())
+        for (auto slot = run.first; slot != run.end; ++slot) slots.push_back(slot);
+    return slots;
+}
+
 /// In the order in which they are given.
 std::vector<std::uint32_t> taken(slot_pool& pool) {
-    std::vector<std::uint32_t> slots(pool.depth());
-    slots.resize(pool.take_returned(slots.data()));
+    slot_runs runs(pool.depth());
+    const auto n = pool.take_returned(runs);
+    auto slots = slots_of(runs);
+    EXPECT_EQ(slots.size(), n);
     return slots;
 }
 std::vector<std::uint32_t> returned(slot_pool& pool) {
@@ -38,8 +48,9 @@ const int an_engine = 0, another_engine = 0; // only their addresses count
 struct recording_owner final : slot_owner {
     std::vector<std::vector<std::uint32_t>> returns;
     const void* round_engine() const noexcept override { return &an_engine; }
-    void on_returned(std::span<const std::uint32_t> slots) noexcept override {
-        returns.emplace_back(slots.begin(), slots.end());
+    void on_returned(slot_runs& slots) noexcept override {
+        returns.push_back(slots_of(slots));
+        slots.clear();
     }
 };
 
@@ -96,11 +107,11 @@ TEST(slot_pool, a_recycled_slot_comes_back_without_a_call) {
     pool.add_lease(2);
     recycle(pool, 0);
     recycle(pool, 2);
-    EXPECT_TRUE(pool.has_recycled());
+    EXPECT_FALSE(pool.recycled().empty());
     EXPECT_FALSE(pool.arm()) << "look again";
     pool.drop_lease(1);
     EXPECT_EQ(returned(pool), (std::vector<std::uint32_t>{0, 1})) << "2 has a lease yet";
-    EXPECT_FALSE(pool.has_recycled());
+    EXPECT_TRUE(pool.recycled().empty());
     EXPECT_EQ(wakes, 0);
     EXPECT_TRUE(pool.is_posted(0)) << "which it is to be next";
 }
@@ -110,8 +121,8 @@ TEST(slot_pool, recycled_slots_come_in_their_order_and_can_be_taken_alone) {
     for (std::uint32_t s = 0; s < 4; ++s) pool.lend(s, 1);
     for (const std::uint32_t s : {2U, 0U, 1U}) recycle(pool, s);
     pool.drop_lease(3);
-    const auto recycled = pool.take_recycled();
-    EXPECT_EQ(std::vector(recycled.begin(), recycled.end()), (std::vector<std::uint32_t>{2, 0, 1}));
+    EXPECT_EQ(slots_of(pool.recycled()), (std::vector<std::uint32_t>{2, 0, 1}));
+    pool.recycled().clear();
     EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{3});
 }
 
@@ -124,6 +135,33 @@ TEST(slot_pool, slots_returned_together_come_in_their_order) {
     }
     frame::release_all(frames);
     EXPECT_EQ(taken(pool), (std::vector<std::uint32_t>{0, 1, 2, 3}));
+}
+
+TEST(slot_pool, returns_come_in_the_order_of_their_return) {
+    slot_pool pool(9, 64);
+    for (std::uint32_t s = 0; s < 9; ++s) pool.lend(s, 1);
+    frame_batch first(pool, 5, 3, true), second(pool, 2, 1, true);
+    std::vector<frame> mixed;
+    for (const std::uint32_t s : {1U, 3U, 4U}) mixed.emplace_back(pool, s);
+    first.release();
+    pool.drop_lease(8);
+    frame::release_all(mixed);
+    pool.drop_lease(0);
+    second.release();
+    EXPECT_EQ(taken(pool), (std::vector<std::uint32_t>{5, 6, 7, 8, 1, 3, 4, 0, 2}));
+}
+
+TEST(slot_pool, a_batch_whose_slots_have_more_leases_ends_only_its_own) {
+    slot_pool pool(3, 64);
+    for (std::uint32_t s = 0; s < 3; ++s) pool.lend(s, 2);
+    {
+        const frame_batch batch(pool, 0, 3, false);
+        pool.drop_lease(1);
+    }
+    EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{1});
+    pool.drop_lease(0);
+    pool.drop_lease(2);
+    EXPECT_EQ(taken(pool), (std::vector<std::uint32_t>{0, 2}));
 }
 
 TEST(slot_pool, slots_released_by_handlers_come_back_after_the_last_of_them) {
@@ -176,11 +214,11 @@ TEST(slot_pool, abandoned_in_a_round_lives_until_its_end) {
     pool->open({}, {}, &owner);
     for (std::uint32_t s = 0; s < 3; ++s) pool->lend(s, 1);
     frame late(*pool, 2);
+    frame_batch batch(*pool, 0, 2, true);
     {
         async::operation_queue<> nothing;
         const upcall_scope handlers(&an_engine, nothing);
-        pool->drop_lease(0);
-        pool->drop_lease(1);
+        batch.release();
         slot_pool::abandon(std::move(pool), 3);
     }
     EXPECT_TRUE(owner.returns.empty()) << "it has no owner any more";
@@ -225,7 +263,7 @@ TEST(slot_pool, frames_of_several_servers_return_to_their_own) {
 }
 
 TEST(slot_pool, abandoned_pool_lives_until_its_last_lease) {
-    auto pool = std::make_unique<slot_pool>(6, 64);
+    auto pool = std::make_unique<slot_pool>(9, 64);
     auto& lent = *pool;
     std::vector<frame> frames;
     for (std::uint32_t s = 0; s < 6; ++s) {
@@ -239,9 +277,13 @@ TEST(slot_pool, abandoned_pool_lives_until_its_last_lease) {
     replace(filled_anew, lent, 1);
     frames[2].release();
     filled_anew.release();
-    slot_pool::abandon(std::move(pool), 6);
+    for (std::uint32_t s = 6; s < 9; ++s) lent.lend(s, 1);
+    frame_batch early(lent, 6, 2, true), last(lent, 8, 1, true);
+    early.release();
+    slot_pool::abandon(std::move(pool), 9);
     for (const std::size_t held : {1U, 3U, 4U, 5U}) EXPECT_EQ(frames[held].payload()[63], std::byte{0});
     frames[1].release();
+    last.release();
     frame::release_all(frames); // the address sanitizer tells if it went earlier, or never
 }
 
@@ -252,8 +294,9 @@ TEST(slot_pool, abandoned_while_threads_return_slots_goes_once) {
         std::vector<frame> halves[2];
         for (std::uint32_t s = 0; s < depth; ++s) {
             pool->lend(s, 1);
-            halves[s % 2].emplace_back(*pool, s);
+            if (s >= 4) halves[s % 2].emplace_back(*pool, s);
         }
+        frame_batch batch(*pool, 0, 4, true);
         std::atomic<int> ready{0};
         const auto meet = [&] {
             ++ready;
@@ -266,6 +309,7 @@ TEST(slot_pool, abandoned_while_threads_return_slots_goes_once) {
         std::thread together([&] {
             meet();
             frame::release_all(std::span(halves[1]).first(5));
+            batch.release();
             frame::release_all(halves[1]);
         });
         meet();

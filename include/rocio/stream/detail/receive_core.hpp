@@ -4,8 +4,8 @@
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
 #include <rocio/stream/detail/channel_counter.hpp>
-#include <rocio/stream/detail/free_slots.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
+#include <rocio/stream/detail/slot_runs.hpp>
 #include <rocio/stream/detail/view_state.hpp>
 #include <rocio/stream/receive_server_config.hpp>
 #include <rocio/stream/receive_server_snapshot.hpp>
@@ -60,16 +60,18 @@ class receive_core final : public completion_sink,
     bool on_park() noexcept override { return pool_->arm(); }
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
     const void* round_engine() const noexcept override { return &core_.engine(); }
-    void on_returned(std::span<const std::uint32_t> slots) noexcept override;
+    void on_returned(slot_runs& slots) noexcept override;
 
     /// *locked*. No error while frames may still come.
     error_code end_reason() const noexcept;
     bool has_ended() const noexcept { return phase_ == phase::disconnected || phase_ == phase::stopped; }
+    /// What is delivered now has no other taker.
+    bool lends_to_one() const noexcept { return only_view_ != nullptr; }
     void attach_view(view_state& view);
     void detach_view(view_state& view) noexcept;
     /// Frames were replaced: their slots are to be taken.
     void note_recycled() noexcept {
-        if (pool_->has_recycled()) sweep_();
+        if (!pool_->recycled().empty()) sweep_();
     }
 
   private:
@@ -95,12 +97,12 @@ class receive_core final : public completion_sink,
     void find_only_view() noexcept;
     bool collect() noexcept;
     void post_free_slots() noexcept;
+    void give_to_device(slot_runs& slots) noexcept;
+    void set_free(const slot_runs& slots) noexcept;
+    void mark_posted(const slot_runs& slots) noexcept;
+    errc post(slot_runs& slots) noexcept;
+    std::span<const receive_request> requests_of(const slot_runs& slots) noexcept;
     void on_refused(errc reason) noexcept;
-    void mark_posted(std::span<const receive_request> requests) noexcept;
-    void give_to_device(std::span<const std::uint32_t> slots,
-                        std::span<const receive_request> requests) noexcept;
-    bool lie_side_by_side(std::span<const std::uint32_t> slots) const noexcept;
-    std::span<const receive_request> requests_of(std::span<const std::uint32_t> slots) noexcept;
     void free_slot(std::uint32_t slot) noexcept;
     void begin_activity() noexcept;
     void end_session(const error_info& cause, phase next) noexcept;
@@ -129,8 +131,7 @@ class receive_core final : public completion_sink,
     std::unique_ptr<device_memory_region> region_;
     std::vector<receive_request> requests_; ///< Prebuilt for the present queue pair, by slot.
     std::vector<receive_request> chain_;    ///< For slots that do not lie side by side.
-    std::vector<std::uint32_t> numbers_; ///< 0, 1, …: what slots that lie side by side are compared with.
-    free_slots free_;
+    slot_runs free_; ///< Neither posted nor lent, in the order in which they are to be posted.
     std::uint32_t posted_ = 0;
     std::uint32_t lent_ = 0; ///< With those that were returned, but not taken yet.
     sweep_call sweep_;

@@ -2,11 +2,13 @@
 
 #include <rocio/async/operation.hpp>
 #include <rocio/stream/frame.hpp>
+#include <rocio/stream/frame_batch.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace rocio::detail {
 
@@ -23,6 +25,20 @@ class receive_one_operation : public async::operation<frame> {
   protected:
     using operation::operation;
     ~receive_one_operation() = default;
+};
+
+/// Completes with void(error_code, frame_batch).
+class receive_batch_operation : public async::operation<frame_batch> {
+  public:
+    std::uint64_t id = 0;
+    std::size_t most; ///< Frames.
+
+    /// Once: its batch was empty.
+    void take(frame_batch batch) noexcept { succeed(std::move(batch)); }
+
+  protected:
+    receive_batch_operation(function f, std::size_t m) noexcept : operation(f), most(m) {}
+    ~receive_batch_operation() = default;
 };
 
 /// Completes with void(error_code, std::size_t). It becomes ready with its first frame; what else arrives

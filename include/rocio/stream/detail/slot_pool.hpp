@@ -3,6 +3,7 @@
 #include <rocio/io/detail/mapped_memory.hpp>
 #include <rocio/io/detail/upcall_round.hpp>
 #include <rocio/io/sweep_call.hpp>
+#include <rocio/stream/detail/slot_runs.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -37,6 +38,7 @@ struct slot_record {
 struct slot_tenure {
     static constexpr std::uint32_t free = 0;
     static constexpr std::uint32_t posted = 0x80000000; ///< The device's.
+    static constexpr std::uint32_t run = 0x40000000; ///< The first of a returned run; the rest is its length.
 
     std::atomic<std::uint32_t> leases{free}; ///< Or what is above.
     bool is_posted() const noexcept { return leases.load(std::memory_order_relaxed) == posted; }
@@ -51,8 +53,8 @@ class slot_owner {
   public:
     /// In whose rounds of handlers slots are gathered.
     virtual const void* round_engine() const noexcept = 0;
-    /// Under that engine's lock.
-    virtual void on_returned(std::span<const std::uint32_t> slots) noexcept = 0;
+    /// Under that engine's lock; takes them all.
+    virtual void on_returned(slot_runs& slots) noexcept = 0;
 
   protected:
     ~slot_owner() = default;
@@ -62,6 +64,12 @@ class slot_owner {
 /// A lease touches no device object: it pushes its slot here, and the engine takes the whole stack and
 /// re-posts it in one chain. Outlives the server while leases do: see abandon().
 class slot_pool final : public lender {
+    /// What the stack's head is where it is no slot.
+    static constexpr std::uint32_t last_index = 0xFFFFFFFC;
+    static constexpr std::uint32_t abandoned = 0xFFFFFFFD;
+    static constexpr std::uint32_t armed = 0xFFFFFFFE;
+    static constexpr std::uint32_t none = 0xFFFFFFFF;
+
   public:
     /// `depth` slots of `slot_size` zeroed bytes, page-aligned, in whole pages. Throws std::bad_alloc.
     slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options = {});
@@ -88,10 +96,15 @@ class slot_pool final : public lender {
     }
     /// Engine only: the slot goes out with `n` leases.
     void lend(std::uint32_t index, std::uint32_t n) noexcept { tenures_[index].lend(n); }
-    /// Any thread. When it is, what was written before lend() can be read.
+    /// Any thread. When it is, what was written before lend() can be read. Of a run that came back only the
+    /// first slot is known to be back before the engine took it.
     bool is_lent(std::uint32_t index) const noexcept {
         const auto n = tenures_[index].leases.load(std::memory_order_acquire);
-        return n != slot_tenure::free && n != slot_tenure::posted;
+        return n != slot_tenure::free && n < slot_tenure::run;
+    }
+    /// Engine only, of a lent slot.
+    std::uint32_t leases(std::uint32_t index) const noexcept {
+        return tenures_[index].leases.load(std::memory_order_relaxed);
     }
     void add_lease(std::uint32_t index) noexcept {
         tenures_[index].leases.fetch_add(1, std::memory_order_relaxed);
@@ -106,8 +119,17 @@ class slot_pool final : public lender {
         if (leases.load(std::memory_order_acquire) != 1 || round.engine() != engine_) [[unlikely]]
             return drop_lease_slowly(index);
         leases.store(slot_tenure::free, std::memory_order_relaxed);
-        if (gathered_count_ == 0) round.add(this);
-        gathered_[gathered_count_++] = index;
+        gather({index, index + 1}, round);
+    }
+
+    /// Any thread. As drop_lease() of `count` slots side by side that have one lease each: of slots that go
+    /// to another thread's engine only the first is touched.
+    void drop_run(std::uint32_t first, std::uint32_t count) noexcept {
+        auto& round = upcall_round::current();
+        const slot_run slots{first, first + count};
+        if (round.engine() == engine_) return gather(slots, round);
+        mark_returned(slots);
+        give_back({first, first, count});
     }
 
     /// Slots on their way back together: one atomic exchange for all of them. Of one pool.
@@ -117,26 +139,32 @@ class slot_pool final : public lender {
         returning(const returning&) = delete;
         returning& operator=(const returning&) = delete;
         ~returning() {
-            if (chain_.count != 0) pool_.give_back(chain_);
+            if (run_.size() == 0) return;
+            link();
+            pool_.give_back(chain_);
         }
         /// As drop_lease().
         void drop_lease(std::uint32_t index) noexcept {
             if (!pool_.was_last(index)) return;
-            if (chain_.count++ == 0)
-                chain_.first = index;
-            else
-                pool_.tenures_[chain_.last].next.store(index, std::memory_order_relaxed);
-            chain_.last = index;
+            if (run_.size() != 0 && index == run_.end) {
+                ++run_.end;
+                return;
+            }
+            if (run_.size() != 0) link();
+            run_ = {index, index + 1};
         }
 
       private:
         friend class slot_pool;
-        /// Linked from `first` to `last`.
+        /// Runs, linked from `first` to `last`, which came before it.
         struct chain {
-            std::uint32_t first = 0, last = 0, count = 0;
+            std::uint32_t first = none, last = none;
+            std::uint32_t slots = 0;
         };
+        void link() noexcept { pool_.link(run_, chain_); }
 
         slot_pool& pool_;
+        slot_run run_{};
         chain chain_{};
     };
 
@@ -144,11 +172,12 @@ class slot_pool final : public lender {
     /// instruction, and it does not call; they are marked as posted, since that is what comes next.
     class recycling {
       public:
-        explicit recycling(slot_pool& pool) noexcept
-            : pool_(pool), tenures_(pool.tenures_.get()), end_(&pool.recycled_[pool.recycled_count_]) {}
+        explicit recycling(slot_pool& pool) noexcept : pool_(pool), tenures_(pool.tenures_.get()) {}
         recycling(const recycling&) = delete;
         recycling& operator=(const recycling&) = delete;
-        ~recycling() { pool_.recycled_count_ = static_cast<std::uint32_t>(end_ - pool_.recycled_.get()); }
+        ~recycling() {
+            if (run_.size() != 0) pool_.recycled_.push(run_);
+        }
 
         slot_pool& pool() const noexcept { return pool_; }
         void drop_lease(std::uint32_t index) noexcept {
@@ -156,34 +185,29 @@ class slot_pool final : public lender {
             if (leases.load(std::memory_order_acquire) != 1) [[unlikely]]
                 return pool_.drop_lease(index);
             leases.store(slot_tenure::posted, std::memory_order_relaxed);
-            *end_++ = index;
+            if (index != run_.end) [[unlikely]]
+                run_ = pool_.begin_recycled(run_, index);
+            ++run_.end;
         }
 
       private:
         slot_pool& pool_;
         slot_tenure* tenures_;
-        std::uint32_t* end_; ///< A slot is there once at most: there is room for all.
+        slot_run run_{}; ///< Not in the pool's list yet.
     };
-    bool has_recycled() const noexcept { return recycled_count_ != 0; }
-    /// Engine only: those, to be used before the next is replaced.
-    std::span<const std::uint32_t> take_recycled() noexcept {
-        return {recycled_.get(), std::exchange(recycled_count_, 0)};
-    }
+    /// Engine only: those, to be taken before the next sweep.
+    slot_runs& recycled() noexcept { return recycled_; }
 
-    /// Engine only: takes every returned slot, at most depth() of them, into `out`; gives how many. Those
-    /// that one thread returned together come in the order of their return, those that came one by one newest
-    /// first.
-    std::uint32_t take_returned(std::uint32_t* out) noexcept {
-        const auto n = std::exchange(recycled_count_, 0);
-        std::copy_n(recycled_.get(), n, out);
-        if (returned_.load(std::memory_order_relaxed) > last_index) return n;
-        const auto* const tenures = tenures_.get();
-        auto* to = out + n;
-        for (auto at = returned_.exchange(none, std::memory_order_acquire); at <= last_index;) {
-            *to++ = at;
-            at = tenures[at].next.load(std::memory_order_relaxed);
+    /// Engine only: adds every returned slot to `out`, in the order of their return; gives how many.
+    std::uint32_t take_returned(slot_runs& out) noexcept {
+        std::uint32_t n = 0;
+        for (const auto& run : recycled_.all()) {
+            out.push(run);
+            n += run.size();
         }
-        return static_cast<std::uint32_t>(to - out);
+        recycled_.clear();
+        if (returned_.load(std::memory_order_relaxed) > last_index) return n;
+        return n + take_from_stack(out);
     }
 
     /// Engine only: from now on a return wakes. False if something was returned meanwhile: take it first.
@@ -208,12 +232,6 @@ class slot_pool final : public lender {
     static void abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noexcept;
 
   private:
-    /// What the stack's head is where it is no slot.
-    static constexpr std::uint32_t last_index = 0xFFFFFFFC;
-    static constexpr std::uint32_t abandoned = 0xFFFFFFFD;
-    static constexpr std::uint32_t armed = 0xFFFFFFFE;
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
-
     struct caller;
 
     /// Ends a lease; true for the last one.
@@ -235,6 +253,21 @@ class slot_pool final : public lender {
         // Nothing of the pool may be touched any more: it may be gone with its last slot.
     }
     void give_back_first(const returning::chain& chain) noexcept;
+    /// Before it goes onto the stack: how long it is.
+    void mark_returned(const slot_run& slots) noexcept {
+        tenures_[slots.first].leases.store(slot_tenure::run | slots.size(), std::memory_order_relaxed);
+    }
+    slot_run returned_run(std::uint32_t first) const noexcept {
+        return {first, first + (leases(first) & ~slot_tenure::run)};
+    }
+    void link(const slot_run& slots, returning::chain& chain) noexcept;
+    slot_run begin_recycled(slot_run done, std::uint32_t index) noexcept;
+    std::uint32_t take_from_stack(slot_runs& out) noexcept;
+    void gather(const slot_run& slots, upcall_round& round) noexcept {
+        if (gathered_.extend(slots)) return;
+        if (gathered_.empty()) round.add(this);
+        gathered_.append(slots);
+    }
     void drop_lease_slowly(std::uint32_t index) noexcept;
     void leave_armed() noexcept;
     void leave(std::uint32_t count) noexcept;
@@ -245,10 +278,8 @@ class slot_pool final : public lender {
     std::byte* slab_;
     std::unique_ptr<slot_record[]> records_;
     std::unique_ptr<slot_tenure[]> tenures_;
-    std::unique_ptr<std::uint32_t[]> recycled_;
-    std::uint32_t recycled_count_ = 0;
-    std::unique_ptr<std::uint32_t[]> gathered_; ///< Touched in our engine's rounds only.
-    std::uint32_t gathered_count_ = 0;
+    slot_runs recycled_;
+    slot_runs gathered_;          ///< Touched in our engine's rounds only.
     const void* engine_ = this;   ///< Its owner's, be that gone; without one nobody's.
     slot_owner* owner_ = nullptr; ///< Used under its engine's lock.
     std::shared_ptr<caller> caller_;

@@ -34,6 +34,7 @@ class view_state {
     /// Entry points of the view object; any thread.
     void start(receive_one_operation* op);
     void start(receive_some_operation* op);
+    void start(receive_batch_operation* op);
     void cancel(std::uint64_t id);
     void cancel_all(const error_code& ec);
     /// The view object is gone: operations end, queued frames go back.
@@ -60,6 +61,9 @@ class view_state {
   private:
     void finish(receive_one_operation* op, std::uint32_t slot) noexcept;
     void finish(receive_some_operation* op) noexcept;
+    bool others_wait() const noexcept { return !waiting_some_.empty() || !waiting_batch_.empty(); }
+    std::size_t finish(receive_batch_operation* op, std::span<const std::uint32_t> slots, bool sole) noexcept;
+    void finish_with_queued(receive_batch_operation* op) noexcept;
     std::size_t fill(std::span<const std::uint32_t> slots) noexcept;
     std::size_t give_to_waiting(std::span<const std::uint32_t> slots) noexcept;
     void queue(std::span<const std::uint32_t> slots) noexcept;
@@ -83,6 +87,7 @@ class view_state {
     std::uint32_t count_ = 0;
     async::operation_queue<receive_one_operation> waiting_one_;
     async::operation_queue<receive_some_operation> waiting_some_;
+    async::operation_queue<receive_batch_operation> waiting_batch_;
     receive_some_operation* filling_ = nullptr; ///< Ready, not yet called, with room for more.
     std::atomic<std::uint64_t> last_id_{0};
     std::uint64_t at_once_ = 0; ///< Frames that were never in the ring.
