@@ -74,8 +74,9 @@ void completion_engine::run_turn(lock_type& lock) {
     for (int round = 1; again; ++round) {
         guard.enter();
         const auto outcome = turn_loop(lock, now);
-        guard.leave();
+        // Still in the turn: what its last look completes must not call for another one.
         again = !hot_.down && finish_turn(outcome, now, round < turns_before_wait && !context_.stopped());
+        guard.leave();
     }
     count_gap();
     guard.dismiss();
