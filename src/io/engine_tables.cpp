@@ -21,6 +21,14 @@ engine_device* completion_engine::find_device(const device& dev) noexcept {
     return it == devices.end() ? nullptr : &*it;
 }
 
+engine_queue* completion_engine::find_queue(engine_device& entry,
+                                            const device_completion_queue* queue) noexcept {
+    auto& queues = entry.queues;
+    const auto it =
+        std::find_if(queues.begin(), queues.end(), [&](const auto& q) { return q.queue.get() == queue; });
+    return it == queues.end() ? nullptr : &*it;
+}
+
 error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
     auto& p = *parts_;
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
@@ -120,12 +128,21 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
     }
 }
 
-void completion_engine::poll(const device& dev, const device_completion_queue* queue) noexcept {
+std::span<const work_completion>
+completion_engine::poll(const device& dev, const device_completion_queue* queue, errc& error) noexcept {
     auto* entry = find_device(dev);
-    if (!entry) return;
-    for (auto& q : entry->queues) {
-        if (q.queue.get() == queue) return (void)poll_queue(*entry, q, parts_->batch);
-    }
+    auto* found = entry && !entry->fatal ? find_queue(*entry, queue) : nullptr;
+    if (!found || found->broken) return {};
+    auto& p = *parts_;
+    const auto n = found->queue->poll(p.batch, error);
+    p.completions += n;
+    return std::span(p.batch).first(n);
+}
+
+void completion_engine::break_queue(const device& dev, const device_completion_queue* queue) noexcept {
+    auto* entry = find_device(dev);
+    auto* found = entry ? find_queue(*entry, queue) : nullptr;
+    if (found) break_queue(*entry, *found);
 }
 
 error_info completion_engine::add_sink(completion_sink& sink, const device& dev, wr_id& prefix,

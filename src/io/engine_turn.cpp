@@ -208,6 +208,10 @@ inline void completion_engine::route(std::span<const work_completion> batch) noe
     }
 }
 
+void completion_engine::route_others(std::span<const work_completion> batch) noexcept {
+    route(batch);
+}
+
 std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue,
                                           std::span<work_completion> batch) {
     if (entry.fatal || queue.broken) return 0;

@@ -26,6 +26,16 @@ void ring_core::release(std::uint32_t slot) noexcept {
     memory_->note_change();
 }
 
+inline bool ring_core::take_next(std::uint32_t& slot) noexcept {
+    while (queued_ > 0) {
+        slot = pop_arrival();
+        // A reader of flags may have had it before us.
+        if (config_.mode == ring_mode::unified || ring_memory::load(memory_->rx_flags()[slot]) != 0)
+            return true;
+    }
+    return false;
+}
+
 bool ring_core::take(std::uint32_t& slot) {
     auto held = engine().lock();
     return take_next(slot);
