@@ -101,7 +101,7 @@ error_info ring_core::setup() {
         return e;
     }
     reset_slots();
-    phase_ = phase::ready;
+    enter(phase::ready);
     needs_progress_ = config_.device->needs_progress();
     last_error_ = {};
     (void)post_receives();
@@ -126,7 +126,7 @@ error_info ring_core::connect(const peer_parameters& peer) {
         if (phase_ == phase::connected) return {};
         if (phase_ != phase::ready)
             return {errc::already_connected, config_.name + " is connected, or about to be"};
-        phase_ = phase::connecting;
+        enter(phase::connecting);
         begin_activity();
     }
     if (auto e = establish(peer)) {
@@ -150,7 +150,7 @@ error_info ring_core::prepare(local_parameters& out) {
     auto held = engine().lock();
     if (phase_ != phase::ready)
         return {errc::already_connected, config_.name + " is connected, or about to be"};
-    phase_ = phase::connecting;
+    enter(phase::connecting);
     begin_activity();
     return {};
 }
@@ -221,7 +221,7 @@ void ring_core::connected(std::unique_ptr<liveness> watch) {
         return;
     }
     watch_ = std::move(watch);
-    phase_ = phase::connected;
+    enter(phase::connected);
     engine().kick();
 }
 
@@ -243,7 +243,7 @@ void ring_core::end_activity() noexcept {
 
 [[gnu::noinline]] void ring_core::end_session(const error_info& cause, phase next) noexcept {
     end_activity();
-    phase_ = next;
+    enter(next);
     last_error_ = cause;
     if (auto watch = std::move(watch_)) watch->release();
     if (core_.is_open()) {

@@ -97,31 +97,41 @@ bool ring_core::post_sends() noexcept {
     return true;
 }
 
-/// Sends that are done, as many of the batch as are so without an error; 0: the first one is not as usual.
+/// Sends of slots in a row that are done without an error, as many of the batch as those are; 0: the first
+/// one is not as usual.
 std::size_t ring_core::sent_run(std::span<const work_completion> batch) noexcept {
-    if (config_.mode == ring_mode::forward) return 0;
+    const auto first = batch.front().id.slot & ~send_bit;
+    if (config_.mode == ring_mode::forward || first >= config_.slots) return 0;
     const bool clears = uses_flags() && config_.tx_clear == ring_tx_clear::on_completion;
-    const auto slots = config_.slots, tag = batch.front().id.tag();
-    auto* const states = tx_.data();
-    auto* const flags = memory_->tx_flags();
-    const auto* const requests = send_requests_.data();
-    std::uint64_t bytes = 0;
-    std::uint32_t n = 0;
-    for (const auto& done : batch) {
-        const auto slot = done.id.slot ^ send_bit;
-        if (done.status != errc::success || done.id.tag() != tag || slot >= slots) break;
-        if (states[slot] != send_state::posted) break;
-        states[slot] = send_state::idle;
-        if (clears) ring_memory::store(flags[slot], 0);
-        bytes += requests[slot].buffer.size;
-        ++n;
-    }
+    const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(batch.size(), config_.slots - first));
+    const auto n =
+        clears ? free_slots<true>(batch.data(), most, first) : free_slots<false>(batch.data(), most, first);
     if (n == 0) return 0;
     in_flight_ -= n;
     sent_ += n;
-    bytes_sent_ += bytes;
     tell_of_sends();
     return n;
+}
+
+template <bool clears>
+inline std::uint32_t ring_core::free_slots(const work_completion* at, std::uint32_t most,
+                                           std::uint32_t first) noexcept {
+    auto id = at->id.bits();
+    auto* state = tx_.data() + first;
+    auto* flag = memory_->tx_flags() + first;
+    const auto* request = send_requests_.data() + first;
+    const auto* const begin = at;
+    const auto* const end = at + most;
+    std::uint64_t bytes = 0;
+    do {
+        if (at->status != errc::success || at->id.bits() != id || *state != send_state::posted) break;
+        *state++ = send_state::idle;
+        if (clears) ring_memory::store(*flag++, 0);
+        bytes += request++->buffer.size;
+        id += wr_id::step();
+    } while (++at != end);
+    bytes_sent_ += bytes;
+    return static_cast<std::uint32_t>(at - begin);
 }
 
 void ring_core::sent(std::uint32_t slot, const work_completion& completion) noexcept {

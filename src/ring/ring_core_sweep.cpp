@@ -59,34 +59,58 @@ inline void ring_core::take_ours(std::span<const work_completion> found) noexcep
     }
 }
 
-/// A request whose answer slot is not sent yet waits, and those behind it with it, as they came.
-inline bool ring_core::next_is_ready() const noexcept {
+/// The next request, unless its answer slot is not sent yet: then it waits, and those behind it with it, as
+/// they came.
+inline bool ring_core::take_ready(std::uint32_t& slot) noexcept {
     if (queued_ == 0) return false;
-    const auto slot = arrivals_[arrivals_head_];
-    return tx_[slot] != send_state::posted && ring_memory::load(memory_->tx_flags()[slot]) == 0;
-}
-
-bool ring_core::rx_poll(std::uint32_t& slot) {
-    auto held = engine().lock();
-    if (!answers()) return false;
-    if (!next_is_ready()) {
-        sweep_device();
-        if (!next_is_ready()) return false;
-    }
-    slot = pop_arrival();
+    const auto next = arrivals_[arrivals_head_];
+    if (tx_[next] == send_state::posted || ring_memory::load(memory_->tx_flags()[next]) != 0) return false;
+    pop_arrival(next);
+    slot = next;
     return true;
 }
 
+// Both without a guard where nothing unusual comes: what it costs to keep one comes to as much as the rest.
+
+bool ring_core::rx_poll(std::uint32_t& slot) {
+    auto& mutex = *engine().lock().release();
+    if (!answers_ || !take_ready(slot)) [[unlikely]]
+        return rx_poll_after_sweep(slot, mutex);
+    mutex.unlock();
+    return true;
+}
+
+[[gnu::noinline]] bool ring_core::rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex) {
+    const completion_engine::lock_type held(mutex, std::adopt_lock);
+    if (!answers_) return false;
+    sweep_device();
+    return take_ready(slot);
+}
+
 bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
-    auto held = engine().lock();
-    if (!answers() || slot >= config_.slots) return false;
-    if (length == 0 || length > config_.slot_size) return false;
+    auto& mutex = *engine().lock().release();
+    const bool valid = answers_ && slot < config_.slots && length - 1 < config_.slot_size;
+    if (!valid || tx_[slot] == send_state::posted) [[unlikely]]
+        return tx_publish_after_sweep(slot, length, mutex);
+    const bool done = post_answer(slot, static_cast<std::uint32_t>(length));
+    mutex.unlock();
+    return done;
+}
+
+[[gnu::noinline]] bool ring_core::tx_publish_after_sweep(std::uint32_t slot, std::size_t length,
+                                                         async::light_mutex& mutex) {
+    const completion_engine::lock_type held(mutex, std::adopt_lock);
+    if (!answers_ || slot >= config_.slots || length == 0 || length > config_.slot_size) return false;
     while (tx_[slot] == send_state::posted) {
         sweep_device();
         if (!active_) return false;
     }
+    return post_answer(slot, static_cast<std::uint32_t>(length));
+}
+
+inline bool ring_core::post_answer(std::uint32_t slot, std::uint32_t length) noexcept {
     auto& request = send_requests_[slot];
-    request.buffer.size = static_cast<std::uint32_t>(length);
+    request.buffer.size = length;
     const auto outcome = core_.pair().post_send({&request, 1});
     if (outcome.accepted == 0) [[unlikely]]
         return refused(outcome.reason);

@@ -168,7 +168,7 @@ TEST(SlotSet, slots_in_a_row_are_one_mask) {
 }
 
 TEST(RingMemory, all_flags_or_not_whatever_their_number) {
-    std::array<std::uint64_t, 11> flags{};
+    std::array<std::uint64_t, 19> flags{};
     for (std::uint32_t n = 1; n <= flags.size(); ++n) {
         flags.fill(0);
         EXPECT_TRUE(ring_memory::all_clear(flags.data(), n));

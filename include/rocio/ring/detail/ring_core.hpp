@@ -81,6 +81,10 @@ class ring_core final : public completion_sink,
     void send_to(const peer_parameters& peer);
     void begin_activity() noexcept;
     void end_activity() noexcept;
+    void enter(phase next) noexcept {
+        phase_ = next;
+        answers_ = next == phase::connected && config_.mode == ring_mode::unified;
+    }
     void end_session(const error_info& cause, phase next) noexcept;
     void reset_slots() noexcept;
     error_code end_reason() const noexcept;
@@ -95,15 +99,15 @@ class ring_core final : public completion_sink,
     std::uint32_t fill(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
     template <bool write, bool flags, bool queued>
     std::uint32_t fill_slots(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
+    void count_arrivals(std::uint32_t slot, std::uint32_t n) noexcept;
     void tell_of_arrivals() noexcept;
     bool take_next(std::uint32_t& slot) noexcept;
     std::uint32_t arrivals_end() const noexcept { return (arrivals_head_ + queued_) & (config_.slots - 1); }
-    std::uint32_t pop_arrival() noexcept {
-        const auto slot = arrivals_[arrivals_head_];
+    /// Takes the first one, which is in `slot`.
+    void pop_arrival(std::uint32_t slot) noexcept {
         arrivals_head_ = (arrivals_head_ + 1) & (config_.slots - 1);
         --queued_;
         untaken_.erase(slot);
-        return slot;
     }
     bool retire(std::uint32_t slot) noexcept;
     bool check_released() noexcept;
@@ -118,10 +122,15 @@ class ring_core final : public completion_sink,
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
     bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
-    bool next_is_ready() const noexcept;
+    bool take_ready(std::uint32_t& slot) noexcept;
+    bool rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex);
+    bool tx_publish_after_sweep(std::uint32_t slot, std::size_t length, async::light_mutex& mutex);
+    bool post_answer(std::uint32_t slot, std::uint32_t length) noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
     std::size_t sent_run(std::span<const work_completion> batch) noexcept;
+    template <bool clears>
+    std::uint32_t free_slots(const work_completion* at, std::uint32_t most, std::uint32_t first) noexcept;
     bool post_receives() noexcept;
     void sweep_device() noexcept;
     void take_ours(std::span<const work_completion> found) noexcept;
@@ -167,6 +176,7 @@ class ring_core final : public completion_sink,
     std::atomic<std::uint64_t> last_id_{0};
 
     phase phase_ = phase::fresh;
+    bool answers_ = false; ///< Unified and connected.
     bool active_ = false;
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};

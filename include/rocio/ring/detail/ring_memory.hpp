@@ -40,18 +40,22 @@ class ring_memory {
     static void store(std::uint64_t& flag, std::uint64_t value) noexcept {
         std::atomic_ref(flag).store(value, std::memory_order_release);
     }
-    /// Whether all of `n` flags are set. Four at a time: a loop's own instructions would be half of it.
+    /// Whether all of `n` flags are set. Eight at a time: a loop's own instructions would be half of it.
     static bool all_set(std::uint64_t* at, std::uint32_t n) noexcept {
-        for (; n >= 4; n -= 4, at += 4)
-            if (load(at[0]) == 0 || load(at[1]) == 0 || load(at[2]) == 0 || load(at[3]) == 0) return false;
+        for (; n >= 8; n -= 8, at += 8)
+            if (load(at[0]) == 0 || load(at[1]) == 0 || load(at[2]) == 0 || load(at[3]) == 0 ||
+                load(at[4]) == 0 || load(at[5]) == 0 || load(at[6]) == 0 || load(at[7]) == 0)
+                return false;
         for (; n > 0; --n, ++at)
             if (load(*at) == 0) return false;
         return true;
     }
     /// Whether all are 0.
     static bool all_clear(std::uint64_t* at, std::uint32_t n) noexcept {
-        for (; n >= 4; n -= 4, at += 4)
-            if ((load(at[0]) | load(at[1]) | load(at[2]) | load(at[3])) != 0) return false;
+        for (; n >= 8; n -= 8, at += 8)
+            if ((load(at[0]) | load(at[1]) | load(at[2]) | load(at[3]) | load(at[4]) | load(at[5]) |
+                 load(at[6]) | load(at[7])) != 0)
+                return false;
         for (; n > 0; --n, ++at)
             if (load(*at) != 0) return false;
         return true;
@@ -65,11 +69,10 @@ class ring_memory {
         return generations_[slot].load(std::memory_order_acquire);
     }
     /// Engine only.
-    std::atomic<std::uint32_t>* generations() const noexcept { return generations_.get(); }
-    static void count_arrival(std::atomic<std::uint32_t>& generation) noexcept {
-        generation.store(generation.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    void count_arrival(std::uint32_t slot) noexcept {
+        const auto before = generations_[slot].load(std::memory_order_relaxed);
+        generations_[slot].store(before + 1, std::memory_order_release);
     }
-    void count_arrival(std::uint32_t slot) noexcept { count_arrival(generations_[slot]); }
 
     /// Any thread: a flag was written; wakes an engine that waits in the kernel.
     void note_change() noexcept;
