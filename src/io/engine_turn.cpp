@@ -218,7 +218,10 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
     errc error = errc::success;
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
-    route(batch.first(n));
+    if (queue.sorter && n > 0)
+        queue.sorter->on_completions(batch.first(n));
+    else
+        route(batch.first(n));
     if (error != errc::success) [[unlikely]]
         break_queue(entry, queue);
     return n;

@@ -21,8 +21,21 @@ constexpr bool is_write(std::uint64_t outcome) noexcept {
 // ---- Completions, in runs where all is as usual, else one by one
 
 void ring_core::on_completions(std::span<const work_completion> batch) noexcept {
-    while (!batch.empty()) batch = batch.subspan(dispatch(batch));
+    const auto tag = core_.prefix().tag();
+    while (!batch.empty()) {
+        const bool ours = batch.front().id.tag() == tag;
+        batch = batch.subspan(ours ? dispatch(batch) : pass_on(batch, tag));
+    }
     if (held_alike_ > 0) record_held();
+}
+
+/// Those at the front that are another's; gives how many.
+[[gnu::noinline]] std::size_t ring_core::pass_on(std::span<const work_completion> batch,
+                                                 std::uint32_t tag) noexcept {
+    const auto ours = [tag](const auto& completion) { return completion.id.tag() == tag; };
+    const auto n = static_cast<std::size_t>(std::ranges::find_if(batch, ours) - batch.begin());
+    engine().route_others(batch.first(n));
+    return n;
 }
 
 /// Handles the first completion, and those behind it that are of its kind and go on where it ends.

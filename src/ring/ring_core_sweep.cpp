@@ -39,24 +39,8 @@ bool ring_core::on_park() noexcept {
 
 [[gnu::noinline]] void ring_core::sweep_device() noexcept {
     if (needs_progress_) progress();
-    core_.poll([this](std::span<const work_completion> found) { take_ours(found); });
+    core_.poll([this](std::span<const work_completion> found) { ring_core::on_completions(found); });
     if (active_) (void)post_receives();
-}
-
-/// Others may share the completion queue.
-inline void ring_core::take_ours(std::span<const work_completion> found) noexcept {
-    const auto tag = core_.prefix().tag();
-    while (!found.empty()) {
-        const auto ours = [tag](const auto& completion) { return completion.id.tag() == tag; };
-        std::size_t n = 0;
-        if (ours(found.front())) [[likely]] {
-            n = dispatch(found);
-        } else {
-            n = static_cast<std::size_t>(std::ranges::find_if(found, ours) - found.begin());
-            engine().route_others(found.first(n));
-        }
-        found = found.subspan(n);
-    }
 }
 
 /// The next request, unless its answer slot is not sent yet: then it waits, and those behind it with it, as

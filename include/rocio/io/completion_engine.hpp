@@ -193,7 +193,6 @@ class completion_engine final : public asio::execution_context::service {
     void set_timer(time_point deadline);
     void on_readable(lock_type& lock, const device& dev);
     engine_device* find_device(const device& dev) noexcept;
-    engine_queue* find_queue(engine_device& entry, const device_completion_queue* queue) noexcept;
     void stop_polling_waits() noexcept;
     void stop_all_waits() noexcept;
     void note_gap(time_point now) noexcept;

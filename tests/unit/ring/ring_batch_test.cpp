@@ -246,6 +246,61 @@ TEST_F(RingBatch, completions_of_no_receive_write_nowhere) {
     EXPECT_EQ(r.snapshot().received, 3U);
 }
 
+TEST_F(RingBatch, completions_of_an_earlier_queue_pair_are_stale) {
+    auto& r = connected();
+    auto earlier = any_id(1), nobody = any_id(2);
+    --earlier.generation;
+    nobody.owner += 7;
+    dev->inject(write_of(earlier, 1));
+    writes({0, 1});
+    dev->inject(write_of(nobody, 2));
+    dev->inject(write_of(earlier, 2));
+    writes({2});
+    EXPECT_THAT(taken(), ElementsAre(0, 1, 2));
+    EXPECT_EQ(r.snapshot().received, 3U);
+    EXPECT_EQ(engine().snapshot().stale_completions, 3U);
+}
+
+TEST_F(RingBatch, two_on_one_queue_get_what_is_theirs_also_when_one_has_gone) {
+    auto& r = connected();
+    std::optional<ring_transceiver> other(std::in_place, context, config);
+    other->connect(some_peer());
+    ASSERT_EQ(dev->live_completion_queues(), 1U);
+    writes({0, 1});
+    ASSERT_TRUE(dev->complete_write(1, 5));
+    writes({2});
+    EXPECT_THAT(taken(), ElementsAre(0, 1, 2));
+    EXPECT_EQ(other->snapshot().received, 1U);
+    EXPECT_EQ(other->rx_flags()[5], reinterpret_cast<std::uintptr_t>(other->rx_slot(5).data()));
+    other.reset();
+    writes({3, 4});
+    EXPECT_THAT(taken(), ElementsAre(3, 4));
+    EXPECT_EQ(r.snapshot().received, 5U);
+}
+
+TEST_F(RingBatch, a_second_session_is_as_the_first) {
+    auto& r = connected();
+    writes({0, 1, 2});
+    EXPECT_THAT(taken(), ElementsAre(0, 1, 2));
+    ASSERT_TRUE(dev->fail_receive(0, errc::local_length_error));
+    run_until([&] { return !r.is_connected(); });
+    r.release(0);
+    r.release(2);
+    r.connect(some_peer());
+    EXPECT_EQ(r.snapshot().rx_held, 1U) << "1 is its reader's still";
+    EXPECT_EQ(r.snapshot().receives_posted, slots - 1);
+    ASSERT_TRUE(dev->complete_write(1, 0));
+    ASSERT_TRUE(dev->complete_write(1, 1));
+    ASSERT_TRUE(dev->complete_write(1, 2));
+    EXPECT_THAT(taken(), ElementsAre(0, 2));
+    EXPECT_EQ(r.snapshot().overwritten, 1U);
+    for (const std::uint32_t slot : {0, 1, 2}) r.release(slot);
+    run_until([&] { return r.snapshot().rx_held == 1; }); // what came into 1 is told of now
+    EXPECT_THAT(taken(), ElementsAre(1));
+    r.release(1);
+    run_until([&] { return r.snapshot().receives_posted == slots; });
+}
+
 TEST_F(RingBatch, more_completions_than_receives_are_stale) {
     auto& r = connected();
     writes({0, 1, 2, 3, 4, 5, 6, 7});

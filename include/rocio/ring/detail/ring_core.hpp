@@ -66,6 +66,7 @@ class ring_core final : public completion_sink,
 
     void on_completion(const work_completion& completion) noexcept override;
     void on_completions(std::span<const work_completion> batch) noexcept override;
+    bool sorts_batches() const noexcept override { return true; }
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
     bool on_park() noexcept override;
@@ -93,6 +94,7 @@ class ring_core final : public completion_sink,
     void arrived(std::uint32_t slot, std::uint32_t token) noexcept;
     void deliver(const slot_run& run) noexcept;
     void forward(std::uint32_t slot, std::uint32_t token) noexcept;
+    std::size_t pass_on(std::span<const work_completion> batch, std::uint32_t tag) noexcept;
     std::size_t dispatch(std::span<const work_completion> batch) noexcept;
     std::size_t receive_run(std::span<const work_completion> batch) noexcept;
     template <bool flags, bool queued>
@@ -133,7 +135,6 @@ class ring_core final : public completion_sink,
     std::uint32_t free_slots(const work_completion* at, std::uint32_t most, std::uint32_t first) noexcept;
     bool post_receives() noexcept;
     void sweep_device() noexcept;
-    void take_ours(std::span<const work_completion> found) noexcept;
     bool refused(errc reason) noexcept;
     void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
