@@ -238,7 +238,7 @@ bool ring_core::retire(std::uint32_t slot) noexcept {
     return true;
 }
 
-bool ring_core::check_released() noexcept {
+inline bool ring_core::check_released() noexcept {
     if (held_.size() == 0) return false;
     bool any = false;
     for (const auto& run : held_.take_all()) any |= check_released(run);
@@ -316,14 +316,31 @@ inline void ring_core::count_held(completion_engine::time_point since, std::uint
 }
 
 bool ring_core::post_receives() noexcept {
+    return post_waiting();
+}
+
+inline bool ring_core::post_waiting() noexcept {
     if (to_post_.empty() || !core_.is_open()) return false;
     const auto outcome = core_.pair().post_receive(to_post_.requests(receive_requests_));
     const auto accepted = static_cast<std::uint32_t>(outcome.accepted);
     posted_ += accepted;
     to_post_.drop(accepted);
     if (to_post_.empty() || outcome.reason == errc::queue_full) return accepted > 0;
-    if (active_) end_session({outcome.reason, "the device refused a receive"}, phase::disconnected);
+    return receives_refused(outcome.reason);
+}
+
+[[gnu::noinline]] bool ring_core::receives_refused(errc reason) noexcept {
+    if (active_) end_session({reason, "the device refused a receive"}, phase::disconnected);
     return true;
+}
+
+bool ring_core::on_sweep() noexcept {
+    if (!active_) return false;
+    memory_->disarm();
+    bool any = uses_flags() && check_released();
+    if (phase_ == phase::connected && uses_flags() && sends()) any |= send_published();
+    if (active_) any |= post_waiting();
+    return any;
 }
 
 } // namespace rocio::detail

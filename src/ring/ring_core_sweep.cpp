@@ -8,15 +8,6 @@ namespace rocio::detail {
 
 // ---- The engine's turn, or the caller's thread
 
-bool ring_core::on_sweep() noexcept {
-    if (!active_) return false;
-    memory_->disarm();
-    bool any = uses_flags() && check_released();
-    if (phase_ == phase::connected && uses_flags() && sends()) any |= send_published();
-    if (active_) any |= post_receives();
-    return any;
-}
-
 bool ring_core::on_park() noexcept {
     if (!active_ || !uses_flags()) return true;
     memory_->arm();

@@ -134,6 +134,8 @@ class ring_core final : public completion_sink,
     template <bool clears>
     std::uint32_t free_slots(const work_completion* at, std::uint32_t most, std::uint32_t first) noexcept;
     bool post_receives() noexcept;
+    bool post_waiting() noexcept;
+    bool receives_refused(errc reason) noexcept;
     void sweep_device() noexcept;
     bool refused(errc reason) noexcept;
     void progress() noexcept;
@@ -142,7 +144,6 @@ class ring_core final : public completion_sink,
     bool has_filled() const noexcept { return queued_ != 0; }
     bool receives() const noexcept { return config_.mode != ring_mode::tx_only; }
     bool sends() const noexcept { return config_.mode != ring_mode::rx_only; }
-    bool answers() const noexcept { return config_.mode == ring_mode::unified && phase_ == phase::connected; }
     bool uses_flags() const noexcept {
         return config_.mode != ring_mode::forward && config_.mode != ring_mode::unified;
     }
