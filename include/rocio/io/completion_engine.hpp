@@ -180,6 +180,7 @@ class completion_engine final : public asio::execution_context::service {
     std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
     void route(std::span<const work_completion> batch) noexcept;
+    static void give_whole(completion_sink& sink, std::span<const work_completion> batch) noexcept;
     bool dispatch_events(engine_device& entry) noexcept;
     void announce(const engine_device& entry, const device_event& event,
                   const device_completion_queue* queue = nullptr) noexcept;
