@@ -22,7 +22,9 @@ struct engine_queue {
     std::uint32_t promised = 0;
     /// Armed and its event not taken yet: arming again would only pile up events in the kernel.
     bool armed = false;
-    bool broken = false; ///< Polling it failed; never polled again.
+    bool broken = false;               ///< Polling it failed; never polled again.
+    std::uint32_t sinks = 0;           ///< That named it.
+    completion_sink* sorter = nullptr; ///< The only one, where that sorts its batches itself.
 };
 
 /// A device in use, its completion queues and its waits.

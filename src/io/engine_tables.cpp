@@ -21,6 +21,17 @@ engine_device* completion_engine::find_device(const device& dev) noexcept {
     return it == devices.end() ? nullptr : &*it;
 }
 
+namespace {
+
+engine_queue* find_queue(engine_device* entry, const device_completion_queue* queue) noexcept {
+    if (!entry) return nullptr;
+    for (auto& q : entry->queues)
+        if (q.queue.get() == queue) return &q;
+    return nullptr;
+}
+
+} // namespace
+
 error_info completion_engine::attach(const std::shared_ptr<device>& dev) {
     auto& p = *parts_;
     if (!dev) return {errc::device_not_found, "no device given: pass the result of open_device()"};
@@ -107,25 +118,30 @@ void completion_engine::release_completions(device_completion_queue* queue,
 }
 
 void completion_engine::drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept {
-    auto* entry = find_device(*dev);
-    if (!entry) return;
-    for (auto& q : entry->queues) {
-        if (q.queue.get() != queue) continue;
-        const auto rounds = queue->depth() / 16 + 1;
-        // Not the sweep's batch: this may be called while that is routed.
-        std::array<work_completion, 16> batch{};
-        for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, q, batch); ++i) {
-        }
-        return;
+    auto* const entry = find_device(*dev);
+    auto* const found = find_queue(entry, queue);
+    if (!found) return;
+    const auto rounds = queue->depth() / 16 + 1;
+    // Not the sweep's batch: this may be called while that is routed.
+    std::array<work_completion, 16> batch{};
+    for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, *found, batch); ++i) {
     }
 }
 
-void completion_engine::poll(const device& dev, const device_completion_queue* queue) noexcept {
-    auto* entry = find_device(dev);
-    if (!entry) return;
-    for (auto& q : entry->queues) {
-        if (q.queue.get() == queue) return (void)poll_queue(*entry, q, parts_->batch);
-    }
+std::span<const work_completion>
+completion_engine::poll(const device& dev, const device_completion_queue* queue, errc& error) noexcept {
+    auto* const entry = find_device(dev);
+    auto* const found = find_queue(entry, queue);
+    if (!found || found->broken || entry->fatal) return {};
+    auto& p = *parts_;
+    const auto n = found->queue->poll(p.batch, error);
+    p.completions += n;
+    return std::span(p.batch).first(n);
+}
+
+void completion_engine::break_queue(const device& dev, const device_completion_queue* queue) noexcept {
+    auto* const entry = find_device(dev);
+    if (auto* found = find_queue(entry, queue)) break_queue(*entry, *found);
 }
 
 error_info completion_engine::add_sink(completion_sink& sink, const device& dev, wr_id& prefix,
@@ -144,12 +160,18 @@ error_info completion_engine::add_sink(completion_sink& sink, const device& dev,
     owner.dev = &dev;
     owner.queue = queue;
     prefix.generation = owner.generation;
+    if (auto* named = find_queue(find_device(dev), queue))
+        named->sorter = ++named->sinks == 1 && sink.sorts_batches() ? &sink : nullptr;
     return {};
 }
 
 void completion_engine::remove_sink(wr_id prefix) noexcept {
     auto& owner = parts_->owners[prefix.owner];
     if (!owner.sink || owner.generation != prefix.generation) return;
+    if (auto* named = find_queue(find_device(*owner.dev), owner.queue)) {
+        --named->sinks;
+        named->sorter = nullptr;
+    }
     owner.sink = nullptr;
     owner.dev = nullptr;
     owner.queue = nullptr;

@@ -217,6 +217,16 @@ inline void completion_engine::route(std::span<const work_completion> batch) noe
     }
 }
 
+void completion_engine::route_others(std::span<const work_completion> batch) noexcept {
+    route(batch);
+}
+
+/// A call, so that the others pay one comparison for it.
+[[gnu::noinline]] void completion_engine::give_whole(completion_sink& sink,
+                                                     std::span<const work_completion> batch) noexcept {
+    if (!batch.empty()) sink.on_completions(batch);
+}
+
 std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& queue,
                                           std::span<work_completion> batch) {
     if (entry.fatal || queue.broken) return 0;
@@ -224,7 +234,10 @@ std::size_t completion_engine::poll_queue(engine_device& entry, engine_queue& qu
     const auto n = queue.queue->poll(batch, error);
     parts_->completions += n;
     hot_.found_at = {};
-    route(batch.first(n));
+    if (queue.sorter) [[unlikely]]
+        give_whole(*queue.sorter, batch.first(n));
+    else
+        route(batch.first(n));
     if (error != errc::success) [[unlikely]]
         break_queue(entry, queue);
     return n;

@@ -44,13 +44,16 @@ ring_core::ring_core(completion_engine& engine, const ring_config& config)
       memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size, config_.memory)),
       receive_requests_(config_.slots),
       send_requests_(config_.slots),
-      rx_(config_.slots),
+      to_post_(config_.slots),
+      filled_(config_.slots),
+      again_(config_.slots),
+      untaken_(config_.slots),
       tx_(config_.slots, send_state::idle),
       lengths_(config_.slots),
-      arrivals_(config_.slots) {
-    to_post_.resize(2 * std::size_t{config_.slots});
-    held_slots_.reserve(config_.slots);
-    receive_chain_.resize(to_post_.size());
+      held_(config_.slots),
+      tokens_(config_.mode == ring_mode::forward ? config_.slots : 0),
+      arrivals_(config_.slots),
+      immediate_mask_(config_.slots - 1) {
     send_chain_.reserve(config_.slots);
     for (const auto& text : memory_->memory().warnings)
         engine.log(log_level::warning, "ring", config_.name + ": " + text);
@@ -98,7 +101,8 @@ error_info ring_core::setup() {
         return e;
     }
     reset_slots();
-    phase_ = phase::ready;
+    enter(phase::ready);
+    needs_progress_ = config_.device->needs_progress();
     last_error_ = {};
     (void)post_receives();
     return {};
@@ -122,7 +126,7 @@ error_info ring_core::connect(const peer_parameters& peer) {
         if (phase_ == phase::connected) return {};
         if (phase_ != phase::ready)
             return {errc::already_connected, config_.name + " is connected, or about to be"};
-        phase_ = phase::connecting;
+        enter(phase::connecting);
         begin_activity();
     }
     if (auto e = establish(peer)) {
@@ -146,7 +150,7 @@ error_info ring_core::prepare(local_parameters& out) {
     auto held = engine().lock();
     if (phase_ != phase::ready)
         return {errc::already_connected, config_.name + " is connected, or about to be"};
-    phase_ = phase::connecting;
+    enter(phase::connecting);
     begin_activity();
     return {};
 }
@@ -191,6 +195,10 @@ error_info ring_core::establish(const peer_parameters& peer) {
 
 void ring_core::send_to(const peer_parameters& peer) {
     peer_ = peer;
+    // Where the peer's layout is known, the number must be one of our slots; where it is not, the lowest bits
+    // are the slot in every layout there is.
+    const auto mask = peer.immediates.slot_mask;
+    immediate_mask_ = mask == 0xFFFFFFFF ? config_.slots - 1 : mask;
     const bool writes = config_.tx_mode == ring_tx_mode::write_with_immediate;
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
         auto& request = send_requests_[slot];
@@ -213,7 +221,7 @@ void ring_core::connected(std::unique_ptr<liveness> watch) {
         return;
     }
     watch_ = std::move(watch);
-    phase_ = phase::connected;
+    enter(phase::connected);
     engine().kick();
 }
 
@@ -235,7 +243,7 @@ void ring_core::end_activity() noexcept {
 
 [[gnu::noinline]] void ring_core::end_session(const error_info& cause, phase next) noexcept {
     end_activity();
-    phase_ = next;
+    enter(next);
     last_error_ = cause;
     if (auto watch = std::move(watch_)) watch->release();
     if (core_.is_open()) {
@@ -248,24 +256,24 @@ void ring_core::end_activity() noexcept {
         if (std::exchange(tx_[slot], send_state::idle) == send_state::posted)
             ring_memory::store(memory_->tx_flags()[slot], 0);
     in_flight_ = posted_ = 0;
-    to_post_count_ = 0;
+    to_post_.clear();
     finish_operations(end_reason());
 }
 
 /// Slots that a reader has kept from a former session stay its own until it releases them.
 void ring_core::reset_slots() noexcept {
-    to_post_count_ = held_ = 0;
-    held_slots_.clear();
+    to_post_.clear();
+    (void)held_.take_all();
     std::fill(tx_.begin(), tx_.end(), send_state::idle);
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
-        const bool kept = rx_[slot].held && ring_memory::load(memory_->rx_flags()[slot]) != 0;
-        rx_[slot] = {};
+        const bool kept = filled_.has(slot) && ring_memory::load(memory_->rx_flags()[slot]) != 0;
+        again_.erase(slot);
+        untaken_.erase(slot);
         if (kept) {
-            rx_[slot].has_token = true;
-            rx_[slot].token = slot;
-            watch(slot);
-        } else if (receives()) {
-            rearm(slot);
+            held_.add({{}, slot, slot, 1, true});
+        } else {
+            filled_.erase(slot);
+            if (receives()) to_post_.add(slot);
         }
         ring_memory::store(memory_->tx_flags()[slot], 0);
         lengths_[slot].store(0, std::memory_order_relaxed);
@@ -353,7 +361,7 @@ ring_snapshot ring_core::snapshot() const {
     s.last_error = last_error_;
     s.pair_state = core_.pair_state();
     s.receives_posted = posted_;
-    s.rx_held = held_;
+    s.rx_held = held_.size();
     s.tx_in_flight = in_flight_;
     s.received = received_;
     s.sent = sent_;

@@ -26,9 +26,25 @@ void ring_core::release(std::uint32_t slot) noexcept {
     memory_->note_change();
 }
 
+inline bool ring_core::take_next(std::uint32_t& slot) noexcept {
+    while (queued_ > 0) {
+        const auto next = arrivals_[arrivals_head_];
+        pop_arrival(next);
+        // A reader of flags may have had it before us.
+        if (ring_memory::load(memory_->rx_flags()[next]) != 0 || config_.mode == ring_mode::unified)
+            [[likely]] {
+            slot = next;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool ring_core::take(std::uint32_t& slot) {
-    auto held = engine().lock();
-    return take_next(slot);
+    auto& mutex = *engine().lock().release();
+    const bool taken = take_next(slot);
+    mutex.unlock();
+    return taken;
 }
 
 void ring_core::start(ring_receive_operation* op) {

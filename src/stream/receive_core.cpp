@@ -25,6 +25,7 @@ queue_pair_config pair_config(const receive_server_config& config) {
 }
 
 constexpr std::size_t most_frames_at_once = 16;
+constexpr auto frame_arrived = outcome_of(errc::success, completion_opcode::receive, true);
 
 receive_server_config checked(const receive_server_config& config) {
     throw_if(validate(config));
@@ -74,6 +75,7 @@ error_info receive_core::open() {
 }
 
 void receive_core::build_requests() noexcept {
+    tag_ = core_.id(0).tag();
     for (std::uint32_t slot = 0; slot < requests_.size(); ++slot) {
         requests_[slot] = {core_.id(slot),
                            {pool_->slot(slot).data(), config_.max_payload, region_->local_key()}};
@@ -244,7 +246,10 @@ void receive_core::on_completions(std::span<const work_completion> batch) noexce
         const auto taken = take_frames(batch.first(std::min(batch.size(), most_frames_at_once)), now);
         batch = batch.subspan(taken);
         if (taken > 0) continue;
-        on_other_completion(batch.front());
+        if (batch.front().id.tag() == tag_)
+            on_other_completion(batch.front());
+        else
+            engine().route_others(batch.first(1));
         batch = batch.subspan(1);
     }
     // What replaced frames have left can go back at once.
@@ -275,11 +280,12 @@ inline std::size_t receive_core::take_frames(std::span<const work_completion> ba
 receive_core::take_run(std::span<const work_completion> batch, clock::rep now, std::uint32_t* end) noexcept {
     auto* const records = pool_->records().data();
     auto* const tenures = pool_->tenures().data();
+    const auto tag = tag_;
     const auto depth = config_.rx_queue_depth, max_payload = config_.max_payload;
     const auto channel = static_cast<std::uint8_t>(batch.front().immediate);
     std::uint64_t bytes = 0;
     for (const auto& completion : batch) {
-        if (!completion.is_send_with_immediate()) break;
+        if (completion.outcome() != frame_arrived || completion.id.tag() != tag) break;
         const auto slot = completion.id.slot;
         if (slot >= depth || !tenures[slot].is_posted()) break;
         const auto size = completion.byte_len;

@@ -58,6 +58,15 @@ bool scripted_device::complete_receive(std::size_t pair, std::span<const std::by
     return true;
 }
 
+bool scripted_device::complete_write(std::size_t pair, std::uint32_t immediate) {
+    std::lock_guard lock(state_->mutex);
+    auto* p = state_->live_pair(pair);
+    if (!p || p->receives.empty()) return false;
+    state_->complete_receive(*p, errc::success, {}, immediate,
+                             completion_opcode::receive_rdma_write_with_immediate);
+    return true;
+}
+
 bool scripted_device::fail_receive(std::size_t pair, errc status) {
     std::lock_guard lock(state_->mutex);
     auto* p = state_->live_pair(pair);

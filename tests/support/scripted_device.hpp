@@ -79,6 +79,8 @@ class scripted_device final : public device {
     /// The oldest posted receive takes `payload`; false if there is none or it is too small.
     bool complete_receive(std::size_t pair, std::span<const std::byte> payload,
                           std::optional<std::uint32_t> immediate = {});
+    /// The oldest posted receive is used up by a WRITE with immediate; false if there is none.
+    bool complete_write(std::size_t pair, std::uint32_t immediate);
     bool fail_receive(std::size_t pair, errc status);
     /// Any completion at all, with an event if the queue is armed.
     void inject(const work_completion& completion, std::size_t queue = 0);

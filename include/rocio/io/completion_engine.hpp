@@ -99,9 +99,14 @@ class completion_engine final : public asio::execution_context::service {
     /// Polls the queue until it is empty, at most its depth, and routes what it finds. *locked*
     void drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept;
 
-    /// Polls the queue once, at most 16 completions, and routes what it finds; for who sweeps a device
-    /// without turns. Not from inside a sink. *locked*
-    void poll(const device& dev, const device_completion_queue* queue) noexcept;
+    /// For who sweeps a device without turns: polls the queue once, at most 16 completions, and gives what it
+    /// found, of all owners of the queue, until the next poll. Then comes break_queue(), if there was an
+    /// error. Not from inside a sink. *locked*
+    std::span<const work_completion> poll(const device& dev, const device_completion_queue* queue,
+                                          errc& error) noexcept;
+    /// Routes what poll() found and who called it does not own. *locked*
+    void route_others(std::span<const work_completion> batch) noexcept;
+    void break_queue(const device& dev, const device_completion_queue* queue) noexcept;
 
     /// A place in the table of owners: its `owner` and `generation` go into every wr_id of the sink. A sink
     /// that names its completion queue hears of no other one's failure. *locked*
@@ -203,6 +208,7 @@ class completion_engine final : public asio::execution_context::service {
     std::size_t poll_queue(engine_device& entry, engine_queue& queue, std::span<work_completion> batch);
     void break_queue(engine_device& entry, engine_queue& queue) noexcept;
     void route(std::span<const work_completion> batch) noexcept;
+    static void give_whole(completion_sink& sink, std::span<const work_completion> batch) noexcept;
     bool dispatch_events(engine_device& entry) noexcept;
     void announce(const engine_device& entry, const device_event& event,
                   const device_completion_queue* queue = nullptr) noexcept;

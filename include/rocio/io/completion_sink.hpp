@@ -19,6 +19,10 @@ class completion_sink {
     virtual void on_completions(std::span<const work_completion> batch) noexcept {
         for (const auto& completion : batch) on_completion(completion);
     }
+    /// True: on_completions() gets all that a poll found where the sink has the queue for itself. It tells
+    /// its own by their wr_id, which a fast loop compares anyway, and has the engine route what is left over
+    /// of an earlier owner (completion_engine::route_others()).
+    virtual bool sorts_batches() const noexcept { return false; }
     /// Port, device and queue pair events of the sink's device.
     virtual void on_device_event(const device_event& event) noexcept { (void)event; }
     /// Once per sweep (or when called for, see completion_engine), before completion queues are polled: the

@@ -4,6 +4,7 @@
 #include <rocio/types/qpn.hpp>
 #include <rocio/types/work_request.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,24 +30,32 @@ struct work_completion {
     std::uint32_t byte_len = 0;  ///< Bytes of the message; receives and reads only.
     qpn queue_pair{};
 
-    /// A message by SEND with immediate arrived: the usual case of a receiver, in one comparison.
-    bool is_send_with_immediate() const noexcept { return is_receive(completion_opcode::receive); }
-    /// A message by WRITE with immediate arrived.
-    bool is_write_with_immediate() const noexcept {
-        return is_receive(completion_opcode::receive_rdma_write_with_immediate);
-    }
-
-  private:
-    bool is_receive(completion_opcode wanted) const noexcept {
-        // Two comparisons of what lies side by side; compilers do not join them.
-        std::uint16_t found = 0;
-        std::memcpy(&found, &op, sizeof(found));
-        const std::uint8_t bytes[] = {static_cast<std::uint8_t>(wanted), 1};
-        std::uint16_t expected = 0;
-        std::memcpy(&expected, bytes, sizeof(expected));
-        return status == errc::success && found == expected;
-    }
+    /// Status, operation and whether there is an immediate, in one comparison.
+    std::uint64_t outcome() const noexcept;
 };
-static_assert(offsetof(work_completion, has_immediate) == offsetof(work_completion, op) + 1);
+
+/// What work_completion::outcome() gives for these.
+constexpr std::uint64_t outcome_of(errc status, completion_opcode op, bool has_immediate) noexcept {
+    struct parts {
+        errc status;
+        completion_opcode op;
+        std::uint8_t has_immediate;
+        std::uint16_t padding;
+    };
+    const auto v =
+        std::bit_cast<std::uint64_t>(parts{status, op, static_cast<std::uint8_t>(has_immediate), 0});
+    return std::endian::native == std::endian::little ? v << 16 : v >> 16;
+}
+
+inline std::uint64_t work_completion::outcome() const noexcept {
+    constexpr auto at = offsetof(work_completion, status);
+    static_assert(sizeof(status) == 4 && offsetof(work_completion, op) == at + 4);
+    static_assert(offsetof(work_completion, has_immediate) == at + 5 && sizeof(has_immediate) == 1);
+    static_assert(offsetof(work_completion, immediate) == at + 8);
+    std::uint64_t v = 0;
+    std::memcpy(&v, reinterpret_cast<const std::byte*>(this) + at, sizeof(v));
+    // Without the two bytes of padding.
+    return std::endian::native == std::endian::little ? v << 16 : v >> 16;
+}
 
 } // namespace rocio

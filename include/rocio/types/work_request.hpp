@@ -3,6 +3,7 @@
 #include <rocio/types/memory_key.hpp>
 #include <rocio/types/registered_buffer.hpp>
 
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,9 @@ struct wr_id {
 
     /// Owner and generation in one comparison.
     constexpr std::uint32_t tag() const noexcept { return owner | std::uint32_t{generation} << 16; }
+    /// All of it in one comparison; the bits of the next slot are those of this one plus step().
+    constexpr std::uint64_t bits() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
+    static constexpr std::uint64_t step() noexcept;
     constexpr std::uint64_t packed() const noexcept {
         return std::uint64_t{owner} << 48 | std::uint64_t{generation} << 32 | slot;
     }
@@ -29,6 +33,10 @@ struct wr_id {
     }
     friend constexpr auto operator<=>(const wr_id&, const wr_id&) noexcept = default;
 };
+
+constexpr std::uint64_t wr_id::step() noexcept {
+    return wr_id{0, 0, 1}.bits();
+}
 
 enum class opcode : std::uint8_t {
     send,

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstddef>
+#include <new>
 #include <random>
 
 namespace {
@@ -24,6 +26,38 @@ TEST(wr_id, survives_any_value) {
         EXPECT_EQ(wr_id::unpack(v).packed(), v);
     }
     EXPECT_EQ(wr_id::unpack(~std::uint64_t{0}).packed(), ~std::uint64_t{0});
+}
+
+TEST(wr_id, the_next_slot_is_one_step_on) {
+    for (const std::uint32_t slot : {0U, 1U, 0xFFFFU, 0x7FFFFFFEU, 0x80000000U}) {
+        const wr_id id{0xFFFF, 0xFFFF, slot};
+        EXPECT_EQ(id.bits() + wr_id::step(), (wr_id{0xFFFF, 0xFFFF, slot + 1}.bits()));
+    }
+}
+
+TEST(work_completion, its_outcome_is_status_operation_and_immediate_and_nothing_else) {
+    using enum completion_opcode;
+    alignas(work_completion) std::array<std::byte, sizeof(work_completion)> memory{};
+    for (const auto filler : {std::byte{0}, std::byte{0xFF}}) {
+        memory.fill(filler); // what lies between the members counts for nothing
+        auto& wc = *new (memory.data()) work_completion;
+        wc.id = {1, 2, 3};
+        wc.immediate = 4;
+        wc.byte_len = 5;
+        for (const auto status : {errc::success, errc::local_length_error, errc::rnr_retry_exceeded}) {
+            for (const auto op : {send, receive, receive_rdma_write_with_immediate}) {
+                for (const bool immediate : {false, true}) {
+                    wc.status = status;
+                    wc.op = op;
+                    wc.has_immediate = immediate;
+                    EXPECT_EQ(wc.outcome(), outcome_of(status, op, immediate));
+                    EXPECT_NE(wc.outcome(), outcome_of(status, op, !immediate));
+                    EXPECT_NE(wc.outcome(), outcome_of(status, rdma_read, immediate));
+                    EXPECT_NE(wc.outcome(), outcome_of(errc::bad_response, op, immediate));
+                }
+            }
+        }
+    }
 }
 
 TEST(memory_access, rights_combine_and_local_read_is_always_granted) {

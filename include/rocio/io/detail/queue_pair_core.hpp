@@ -29,8 +29,16 @@ class queue_pair_core {
     void close() noexcept;
     /// Routes what is queued for it now, so that close() loses nothing that the peer knows to be delivered.
     void drain() noexcept;
-    /// Routes at most 16 of them, for who sweeps the device himself. Not from a sink's own calls.
-    void poll() noexcept { engine_.poll(*device_, completions_); }
+    /// Polls the queue once, for who sweeps the device himself. `take` gets what was found, that of others
+    /// included (completion_engine::poll()). Not from a sink's own calls.
+    template <class Take>
+    void poll(Take take) noexcept {
+        auto* const queue = completions_;
+        errc error = errc::success;
+        take(engine_.poll(*device_, queue, error));
+        if (error != errc::success) [[unlikely]]
+            engine_.break_queue(*device_, queue);
+    }
     bool is_open() const noexcept { return queue_pair_ != nullptr; }
 
     /// Looks the port and its GID table up anew (indices move), checks the path MTU against the port and

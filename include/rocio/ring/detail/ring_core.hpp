@@ -3,8 +3,11 @@
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/ring/detail/held_slots.hpp>
+#include <rocio/ring/detail/receives_to_post.hpp>
 #include <rocio/ring/detail/ring_memory.hpp>
 #include <rocio/ring/detail/ring_operations.hpp>
+#include <rocio/ring/detail/slot_set.hpp>
 #include <rocio/ring/ring_config.hpp>
 #include <rocio/ring/ring_snapshot.hpp>
 
@@ -63,6 +66,7 @@ class ring_core final : public completion_sink,
 
     void on_completion(const work_completion& completion) noexcept override;
     void on_completions(std::span<const work_completion> batch) noexcept override;
+    bool sorts_batches() const noexcept override { return true; }
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
     bool on_park() noexcept override;
@@ -72,47 +76,68 @@ class ring_core final : public completion_sink,
     static constexpr std::uint32_t send_bit = 0x80000000; ///< In the slot of a wr_id: a send.
     enum class phase : std::uint8_t { fresh, ready, connecting, connected, disconnected, stopped };
     enum class send_state : std::uint8_t { idle, claimed, posted };
-    struct rx_state {
-        completion_engine::time_point since{}; ///< When the sweep that brought the message began.
-        std::uint32_t token = 0; ///< The receive that brought the message and is not posted yet.
-        bool held = false;       ///< Its flag was set and not yet seen cleared.
-        bool listed = false;     ///< In `held_slots_`.
-        bool has_token = false;
-        bool again = false;    ///< A message came while it was held.
-        bool in_queue = false; ///< Not yet taken by take() or an operation.
-    };
 
     // *locked* from here on.
     error_info open();
     void send_to(const peer_parameters& peer);
     void begin_activity() noexcept;
     void end_activity() noexcept;
+    void enter(phase next) noexcept {
+        phase_ = next;
+        answers_ = next == phase::connected && config_.mode == ring_mode::unified;
+    }
     void end_session(const error_info& cause, phase next) noexcept;
     void reset_slots() noexcept;
     error_code end_reason() const noexcept;
     void receive(const work_completion& completion) noexcept;
     bool slot_of(const work_completion& completion, std::uint32_t& slot) noexcept;
     void arrived(std::uint32_t slot, std::uint32_t token) noexcept;
-    void deliver(std::uint32_t slot) noexcept;
-    void forward(std::uint32_t slot) noexcept;
+    void deliver(const slot_run& run) noexcept;
+    void forward(std::uint32_t slot, std::uint32_t token) noexcept;
+    std::size_t pass_on(std::span<const work_completion> batch, std::uint32_t tag) noexcept;
+    std::size_t dispatch(std::span<const work_completion> batch) noexcept;
+    std::size_t receive_run(std::span<const work_completion> batch) noexcept;
+    template <bool flags, bool queued>
+    std::uint32_t fill(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
+    template <bool write, bool flags, bool queued>
+    std::uint32_t fill_slots(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
+    void count_arrivals(std::uint32_t slot, std::uint32_t n) noexcept;
+    void tell_of_arrivals() noexcept;
     bool take_next(std::uint32_t& slot) noexcept;
-    bool check_released() noexcept;
+    std::uint32_t arrivals_end() const noexcept { return (arrivals_head_ + queued_) & (config_.slots - 1); }
+    /// Takes the first one, which is in `slot`.
+    void pop_arrival(std::uint32_t slot) noexcept {
+        arrivals_head_ = (arrivals_head_ + 1) & (config_.slots - 1);
+        --queued_;
+        untaken_.erase(slot);
+    }
     bool retire(std::uint32_t slot) noexcept;
-    void watch(std::uint32_t slot) noexcept;
-    void count_held(completion_engine::time_point since) noexcept;
+    bool check_released() noexcept;
+    bool check_released(const slot_run& run) noexcept;
+    bool check_parts(const slot_run& run) noexcept;
+    void leave(const slot_run& run) noexcept;
+    void deliver_again(std::uint32_t slot, std::uint32_t n) noexcept;
+    void count_held(completion_engine::time_point since, std::uint32_t n) noexcept;
     void record_held() noexcept;
     bool is_published(std::uint32_t slot) const noexcept;
     bool finds_published() noexcept;
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
     bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
-    bool next_is_ready() const noexcept;
+    bool take_ready(std::uint32_t& slot) noexcept;
+    bool rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex);
+    bool tx_publish_after_sweep(std::uint32_t slot, std::size_t length, async::light_mutex& mutex);
+    bool post_answer(std::uint32_t slot, std::uint32_t length) noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
-    void rearm(std::uint32_t token) noexcept { to_post_[to_post_count_++] = token; }
+    std::size_t sent_run(std::span<const work_completion> batch) noexcept;
+    template <bool clears>
+    std::uint32_t free_slots(const work_completion* at, std::uint32_t most, std::uint32_t first) noexcept;
     bool post_receives() noexcept;
-    std::span<const receive_request> requests_of_tokens() noexcept;
+    bool post_waiting() noexcept;
+    bool receives_refused(errc reason) noexcept;
     void sweep_device() noexcept;
+    bool refused(errc reason) noexcept;
     void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
@@ -130,27 +155,30 @@ class ring_core final : public completion_sink,
     std::unique_ptr<device_memory_region> rx_region_;    ///< What the peer writes into.
     std::vector<receive_request> receive_requests_;      ///< Prebuilt, by token.
     std::vector<send_request> send_requests_;            ///< Prebuilt, by slot.
-    std::vector<receive_request> receive_chain_;
     std::vector<send_request> send_chain_;
-    std::vector<std::uint32_t> to_post_; ///< Tokens, in the order of posting.
-    std::uint32_t to_post_count_ = 0;
-    std::vector<rx_state> rx_;
+    receives_to_post to_post_;
+    slot_set filled_;  ///< The slots of `held_`.
+    slot_set again_;   ///< A message came while they were held.
+    slot_set untaken_; ///< In `arrivals_`.
     std::vector<send_state> tx_;
     std::vector<std::atomic<std::uint32_t>> lengths_; ///< Of the next publish of a slot; 0: frame_size.
-    std::vector<std::uint32_t> held_slots_;           ///< Slots whose flag is to be watched.
-    std::uint32_t held_ = 0;                          ///< How many are held; some listed ones are no more.
+    held_slots held_;                                 ///< Their flags are set and not yet seen cleared.
+    std::vector<std::uint32_t> tokens_;               ///< Of the slots that are on their way back (forward).
     std::vector<std::uint32_t> arrivals_;             ///< Ring of filled slots in order of arrival.
     std::uint32_t arrivals_head_ = 0, queued_ = 0;
     std::uint32_t posted_ = 0, in_flight_ = 0;
-    std::uint32_t tx_cursor_ = 0; ///< Where the next published flag is expected.
-    bool sent_unseen_ = false;    ///< A send was done and no wait has told of it yet.
-    std::uint32_t tx_scan_ = 0;   ///< Where the search for others goes on.
+    std::uint32_t immediate_mask_ = 0; ///< What of an immediate names the slot.
+    std::uint32_t tx_cursor_ = 0;      ///< Where the next published flag is expected.
+    bool needs_progress_ = true;
+    bool sent_unseen_ = false;  ///< A send was done and no wait has told of it yet.
+    std::uint32_t tx_scan_ = 0; ///< Where the search for others goes on.
 
     async::operation_queue<ring_receive_operation> receiving_;
     async::operation_queue<ring_wait_operation> waiting_;
     std::atomic<std::uint64_t> last_id_{0};
 
     phase phase_ = phase::fresh;
+    bool answers_ = false; ///< Unified and connected.
     bool active_ = false;
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};

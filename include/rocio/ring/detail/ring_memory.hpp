@@ -40,6 +40,26 @@ class ring_memory {
     static void store(std::uint64_t& flag, std::uint64_t value) noexcept {
         std::atomic_ref(flag).store(value, std::memory_order_release);
     }
+    /// Whether all of `n` flags are set. Eight at a time: a loop's own instructions would be half of it.
+    static bool all_set(std::uint64_t* at, std::uint32_t n) noexcept {
+        for (; n >= 8; n -= 8, at += 8)
+            if (load(at[0]) == 0 || load(at[1]) == 0 || load(at[2]) == 0 || load(at[3]) == 0 ||
+                load(at[4]) == 0 || load(at[5]) == 0 || load(at[6]) == 0 || load(at[7]) == 0)
+                return false;
+        for (; n > 0; --n, ++at)
+            if (load(*at) == 0) return false;
+        return true;
+    }
+    /// Whether all are 0.
+    static bool all_clear(std::uint64_t* at, std::uint32_t n) noexcept {
+        for (; n >= 8; n -= 8, at += 8)
+            if ((load(at[0]) | load(at[1]) | load(at[2]) | load(at[3]) | load(at[4]) | load(at[5]) |
+                 load(at[6]) | load(at[7])) != 0)
+                return false;
+        for (; n > 0; --n, ++at)
+            if (load(*at) != 0) return false;
+        return true;
+    }
     static std::uint64_t address_of(std::span<const std::byte> slot) noexcept {
         return reinterpret_cast<std::uintptr_t>(slot.data());
     }

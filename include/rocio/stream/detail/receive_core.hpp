@@ -55,6 +55,7 @@ class receive_core final : public completion_sink,
         on_completions({&completion, 1});
     }
     void on_completions(std::span<const work_completion> batch) noexcept override;
+    bool sorts_batches() const noexcept override { return true; }
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
     bool on_park() noexcept override { return pool_->arm(); }
@@ -129,6 +130,7 @@ class receive_core final : public completion_sink,
     mutable queue_pair_core core_;
     std::unique_ptr<slot_pool> pool_;
     std::unique_ptr<device_memory_region> region_;
+    std::uint32_t tag_ = 0;                 ///< Of the present queue pair's completions.
     std::vector<receive_request> requests_; ///< Prebuilt for the present queue pair, by slot.
     std::vector<receive_request> chain_;    ///< For slots that do not lie side by side.
     slot_runs free_; ///< Neither posted nor lent, in the order in which they are to be posted.

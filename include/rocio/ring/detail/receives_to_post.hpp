@@ -1,0 +1,53 @@
+#pragma once
+
+#include <rocio/types/work_request.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rocio::detail {
+
+/// Receives that are to be posted again, by their tokens, in order. While slots come and go in order the
+/// tokens are numbers in a row, and neither a list nor a copy of the requests is made.
+class receives_to_post {
+  public:
+    explicit receives_to_post(std::uint32_t slots)
+        : others_(2 * std::size_t{slots}), chain_(others_.size()) {}
+
+    bool empty() const noexcept { return count_ + other_count_ == 0; }
+    std::uint32_t size() const noexcept { return count_ + other_count_; }
+    void clear() noexcept { count_ = other_count_ = 0; }
+
+    void add(std::uint32_t token, std::uint32_t n = 1) noexcept {
+        if (empty()) first_ = token;
+        if (other_count_ > 0 || token != first_ + count_) [[unlikely]]
+            return add_others(token, n);
+        count_ += n;
+    }
+    /// Those of `prebuilt`, which has them by token.
+    std::span<const receive_request> requests(std::span<const receive_request> prebuilt) noexcept {
+        if (other_count_ == 0) [[likely]]
+            return prebuilt.subspan(first_, count_);
+        return copied(prebuilt);
+    }
+    /// The first `n` are posted.
+    void drop(std::uint32_t n) noexcept {
+        if (n == size()) [[likely]]
+            return clear();
+        drop_some(n);
+    }
+
+  private:
+    void add_others(std::uint32_t token, std::uint32_t n) noexcept;
+    std::span<const receive_request> copied(std::span<const receive_request> prebuilt) noexcept;
+    void drop_some(std::uint32_t n) noexcept;
+
+    std::uint32_t first_ = 0, count_ = 0; ///< In a row; before the others.
+    std::uint32_t other_count_ = 0;
+    std::vector<std::uint32_t> others_;
+    std::vector<receive_request> chain_;
+};
+
+} // namespace rocio::detail

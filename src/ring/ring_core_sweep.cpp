@@ -1,0 +1,107 @@
+#include <rocio/ring/detail/ring_core.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+namespace rocio::detail {
+
+// ---- The engine's turn, or the caller's thread
+
+bool ring_core::on_park() noexcept {
+    if (!active_ || !uses_flags()) return true;
+    memory_->arm();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (const auto& run : held_.runs())
+        for (auto slot = run.slot; run.has(slot); ++slot)
+            if (ring_memory::load(memory_->rx_flags()[slot]) == 0) return false;
+    if (!sends() || phase_ != phase::connected) return true;
+    for (std::uint32_t slot = 0; slot < config_.slots; ++slot)
+        if (tx_[slot] == send_state::idle && ring_memory::load(memory_->tx_flags()[slot]) != 0) return false;
+    return true;
+}
+
+// ---- Unified mode
+
+/// A clock is read for it, so only where it does anything.
+[[gnu::noinline]] void ring_core::progress() noexcept {
+    (void)config_.device->progress(std::chrono::steady_clock::now());
+}
+
+[[gnu::noinline]] void ring_core::sweep_device() noexcept {
+    if (needs_progress_) progress();
+    core_.poll([this](std::span<const work_completion> found) { ring_core::on_completions(found); });
+    if (active_) (void)post_receives();
+}
+
+/// The next request, unless its answer slot is not sent yet: then it waits, and those behind it with it, as
+/// they came.
+inline bool ring_core::take_ready(std::uint32_t& slot) noexcept {
+    if (queued_ == 0) return false;
+    const auto next = arrivals_[arrivals_head_];
+    if (tx_[next] == send_state::posted || ring_memory::load(memory_->tx_flags()[next]) != 0) return false;
+    pop_arrival(next);
+    slot = next;
+    return true;
+}
+
+// Both without a guard where nothing unusual comes: what it costs to keep one comes to as much as the rest.
+
+bool ring_core::rx_poll(std::uint32_t& slot) {
+    auto& mutex = *engine().lock().release();
+    if (!answers_ || !take_ready(slot)) [[unlikely]]
+        return rx_poll_after_sweep(slot, mutex);
+    mutex.unlock();
+    return true;
+}
+
+[[gnu::noinline]] bool ring_core::rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex) {
+    const completion_engine::lock_type held(mutex, std::adopt_lock);
+    if (!answers_) return false;
+    sweep_device();
+    return take_ready(slot);
+}
+
+bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
+    auto& mutex = *engine().lock().release();
+    const bool valid = answers_ && slot < config_.slots && length - 1 < config_.slot_size;
+    if (!valid || tx_[slot] == send_state::posted) [[unlikely]]
+        return tx_publish_after_sweep(slot, length, mutex);
+    const bool done = post_answer(slot, static_cast<std::uint32_t>(length));
+    mutex.unlock();
+    return done;
+}
+
+[[gnu::noinline]] bool ring_core::tx_publish_after_sweep(std::uint32_t slot, std::size_t length,
+                                                         async::light_mutex& mutex) {
+    const completion_engine::lock_type held(mutex, std::adopt_lock);
+    if (!answers_ || slot >= config_.slots || length == 0 || length > config_.slot_size) return false;
+    while (tx_[slot] == send_state::posted) {
+        sweep_device();
+        if (!active_) return false;
+    }
+    return post_answer(slot, static_cast<std::uint32_t>(length));
+}
+
+inline bool ring_core::post_answer(std::uint32_t slot, std::uint32_t length) noexcept {
+    auto& request = send_requests_[slot];
+    request.buffer.size = length;
+    const auto outcome = core_.pair().post_send({&request, 1});
+    if (outcome.accepted == 0) [[unlikely]]
+        return refused(outcome.reason);
+    tx_[slot] = send_state::posted;
+    ++in_flight_;
+    if (!needs_progress_) [[likely]]
+        return true;
+    progress();
+    return active_ && tx_[slot] == send_state::posted;
+}
+
+[[gnu::noinline]] bool ring_core::refused(errc reason) noexcept {
+    if (reason == errc::queue_full) return false;
+    ++send_errors_;
+    end_session({reason, "the device refused a send"}, phase::disconnected);
+    return false;
+}
+
+} // namespace rocio::detail
