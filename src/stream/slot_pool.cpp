@@ -49,12 +49,12 @@ void slot_pool::drop_lease_slowly(std::uint32_t index) noexcept {
 }
 
 /// By value, so that whoever recycles keeps its run in a register.
-slot_run slot_pool::begin_recycled(slot_run done, std::uint32_t index) noexcept {
+slot_range slot_pool::begin_recycled(slot_range done, std::uint32_t index) noexcept {
     if (done.size() != 0) recycled_.push(done);
     return {index, index};
 }
 
-void slot_pool::link(const slot_run& slots, returning::chain& chain) noexcept {
+void slot_pool::link(const slot_range& slots, returning::chain& chain) noexcept {
     mark_returned(slots);
     tenures_[slots.first].next.store(std::exchange(chain.first, slots.first), std::memory_order_relaxed);
     if (chain.last == none) chain.last = slots.first;

@@ -94,27 +94,54 @@ bool check_generic(std::span<const std::byte> frame, std::size_t word_bytes) {
 /// last ^= difference, and frame = last.
 ROCIO_TARGET_CLONES
 void advance(std::uint32_t* __restrict last, const std::uint32_t* __restrict difference,
-             std::byte* __restrict frame, std::size_t words) noexcept {
-    for (std::size_t i = 0; i < words; ++i) {
+             std::byte* __restrict frame, std::size_t limbs) noexcept {
+    for (std::size_t i = 0; i < limbs; ++i) {
         last[i] ^= difference[i];
         std::memcpy(frame + 4 * i, &last[i], 4);
     }
 }
 
-/// The bits by which words 3.. differ from what their left neighbours ask for. Each word against its
-/// neighbour has no serial chain, unlike running the register, and is the same condition.
+/// The bits by which words 3.. differ from what their left neighbours ask for, but for each word's lowest
+/// limb. A word against its neighbour has no serial chain, unlike running the register, and is the same
+/// condition. `limbs` of a word: a power of two.
 ROCIO_TARGET_CLONES
-std::uint32_t neighbour_faults(const std::byte* frame, std::size_t words) noexcept {
+std::uint32_t upper_limb_faults(const std::byte* frame, std::uint32_t limbs, std::size_t all) noexcept {
     std::uint32_t wrong = 0;
-    for (std::size_t i = 3; i < words; ++i) wrong |= load(frame + 4 * i) ^ step(load(frame + 4 * i - 4));
+    for (std::size_t i = 3 * std::size_t{limbs}; i < all; ++i) {
+        const auto* neighbour = frame + 4 * (i - limbs);
+        const auto found = load(frame + 4 * i) ^ (load(neighbour) << 1 | load(neighbour - 4) >> 31);
+        wrong |= (static_cast<std::uint32_t>(i) & (limbs - 1)) != 0 ? found : 0;
+    }
     return wrong;
 }
 
-bool check_fast(std::span<const std::byte> frame) {
-    const auto words = frame.size() / 4;
-    const auto wrong = (load(frame.data() + 4) ^ static_cast<std::uint32_t>(words - 1)) |
-                       (load(frame.data() + 8) ^ step(load(frame.data())));
-    return (wrong | neighbour_faults(frame.data(), words)) == 0;
+ROCIO_TARGET_CLONES
+std::uint32_t lowest_limb_faults(const std::byte* frame, std::uint32_t limbs, std::size_t all) noexcept {
+    std::uint32_t wrong = 0;
+    for (std::size_t i = 3 * std::size_t{limbs}; i < all; i += limbs)
+        wrong |= load(frame + 4 * i) ^ step(load(frame + 4 * (i - limbs)));
+    return wrong;
+}
+
+/// The same for the words whose left neighbour is no part of the register: 0 to 2.
+std::uint32_t first_words_faults(const std::byte* frame, std::uint32_t limbs, std::size_t all) noexcept {
+    const auto limb = [&](std::uint32_t word, std::uint32_t i) {
+        return load(frame + 4 * (word * limbs + i));
+    };
+    const auto sequence = limb(0, 0);
+    std::uint32_t wrong = limb(1, 0) ^ static_cast<std::uint32_t>(all / limbs - 1);
+    wrong |= limb(2, 0) ^ step(sequence);
+    for (std::uint32_t i = 1; i < limbs; ++i)
+        wrong |= limb(0, i) | limb(1, i) | (limb(2, i) ^ (i == 1 ? sequence >> 31 : 0));
+    return wrong;
+}
+
+bool check_fast(std::span<const std::byte> frame, std::size_t word_bytes) {
+    const auto limbs = static_cast<std::uint32_t>(word_bytes / 4);
+    const auto all = frame.size() / 4;
+    const auto upper = limbs > 1 ? upper_limb_faults(frame.data(), limbs, all) : 0;
+    return (first_words_faults(frame.data(), limbs, all) | upper |
+            lowest_limb_faults(frame.data(), limbs, all)) == 0;
 }
 
 } // namespace
@@ -129,21 +156,20 @@ prbs_generator::prbs_generator(std::size_t frame_bytes, prbs_format format, std:
     : format_(format), frame_bytes_(frame_bytes), sequence_(first_sequence) {
     check_word_size(format);
     check_frame_size(format, frame_bytes);
-    if (format.word_bytes != 4) return;
-    const auto words = frame_bytes / 4;
-    differences_.resize(difference_count * words);
-    last_.resize(words);
+    const auto limbs = frame_bytes / 4;
+    differences_.resize(difference_count * limbs);
+    last_.resize(limbs);
     for (std::size_t k = 0; k < difference_count; ++k) {
-        auto* difference = &differences_[k * words];
+        auto* difference = &differences_[k * limbs];
         const auto flipped = static_cast<std::uint32_t>((std::uint64_t{2} << k) - 1); // n ^ (n + 1)
-        fill_generic(std::as_writable_bytes(std::span(difference, words)), 4, flipped);
-        difference[1] = 0; // the length is the same in both
+        fill_generic(std::as_writable_bytes(std::span(difference, limbs)), format.word_bytes, flipped);
+        difference[format.word_bytes / 4] = 0; // the length is the same in both
     }
 }
 
 void prbs_generator::next(std::span<std::byte> frame) {
     check_frame_size(format_, frame.size());
-    if (format_.word_bytes == 4 && frame.size() == frame_bytes_) {
+    if (frame.size() == frame_bytes_) {
         next_fast(frame);
     } else {
         fill_generic(frame, format_.word_bytes, sequence_);
@@ -152,13 +178,13 @@ void prbs_generator::next(std::span<std::byte> frame) {
 }
 
 void prbs_generator::next_fast(std::span<std::byte> frame) {
-    const auto words = last_.size();
+    const auto limbs = last_.size();
     if (last_sequence_ && *last_sequence_ + 1 == sequence_) {
         const auto k =
             std::min<std::size_t>(static_cast<std::size_t>(std::countr_zero(sequence_)), 31); // wrap: 31
-        advance(last_.data(), &differences_[k * words], frame.data(), words);
+        advance(last_.data(), &differences_[k * limbs], frame.data(), limbs);
     } else {
-        fill_generic(std::as_writable_bytes(std::span(last_)), 4, sequence_);
+        fill_generic(std::as_writable_bytes(std::span(last_)), format_.word_bytes, sequence_);
         std::memcpy(frame.data(), last_.data(), frame.size());
     }
     last_sequence_ = sequence_;
@@ -183,7 +209,8 @@ std::string_view to_string(prbs_verdict verdict) noexcept {
 bool is_prbs_frame(std::span<const std::byte> frame, prbs_format format) {
     check_word_size(format);
     if (!format.fits(frame.size())) return false;
-    return format.word_bytes == 4 ? check_fast(frame) : check_generic(frame, format.word_bytes);
+    return std::has_single_bit(format.word_bytes) ? check_fast(frame, format.word_bytes)
+                                                  : check_generic(frame, format.word_bytes);
 }
 
 prbs_checker::prbs_checker(prbs_format format) : format_(format) {

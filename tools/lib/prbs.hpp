@@ -21,9 +21,9 @@ struct prbs_format {
     bool fits(std::size_t frame_bytes) const noexcept;
 };
 
-/// Makes frames with consecutive sequence numbers. Frames of 4-byte words and always the size given at
-/// construction are made with one XOR per word: the register is linear, so that two neighbouring frames
-/// differ by one of 32 precomputed ones. Any other frame is made word by word. Not thread-safe.
+/// Makes frames with consecutive sequence numbers. Frames of the size given at construction are made with one
+/// XOR per 4 bytes: the register is linear, so that two neighbouring frames differ by one of 32 precomputed
+/// ones. Any other frame is made word by word. Not thread-safe.
 class prbs_generator {
   public:
     /// Throws std::invalid_argument for a word size that is not a multiple of 4 in 4..1024, and for a frame

@@ -382,14 +382,18 @@ class Slac(SlacCommands, unittest.TestCase):
             self.finish(board)
 
 
+SHARED_CPUS = ("--poll", "park")  # three processes on two CPUs: whoever spins takes one from another
+
+
 class BoardsCommands(SlacCommands):
 
     def two(self, rate):
         ours, first = address_pair()
         second = f"soft:{address(first)[:-1]}3"
-        boards = [self.board(first, "srp-udp", "--poll", "park", "--rate", rate), self.board(second, "srp-udp", "--poll", "park", "--rate", rate)]
+        boards = [self.board(b, "srp-udp", *SHARED_CPUS, "--rate", rate) for b in (first, second)]
         recv = Process("recv", "--device", ours, "--fpga", "slac", "--fpga-ip", address(first), "--fpga-ip",
-                       address(second), "--prbs-base", "0x160000", "--json", "--reconnect", "--name", "camera")
+                       address(second), "--prbs-base", "0x160000", "--json", "--reconnect", "--name", "camera",
+                       *SHARED_CPUS)
         return recv, boards
 
     def frames(self, url):
@@ -401,10 +405,18 @@ class BoardsCommands(SlacCommands):
         """Frames per second of the second stream over a stretch of at least so many frames."""
         t0, first, _ = self.frames(url)
         while True:
-            time.sleep(0.1)  # asking without a pause would take the CPU that the boards need
+            time.sleep(0.25)  # asking without a pause would take the CPU that the boards need
             t1, now, _ = self.frames(url)
             if now[1] - first[1] >= at_least:
                 return (now[1] - first[1]) / (t1 - t0)
+
+    def steady_rate_of_second(self, url, rate):
+        """The same once it has made up for its start: a sender that is behind is faster afterwards."""
+        for _ in range(20):
+            value = self.rate_of_second(url, rate)
+            if abs(value - rate) < 0.01 * rate:
+                break
+        return value
 
     def stall_and_kill_one(self, rate):
         recv, boards = self.two(str(rate))
@@ -412,14 +424,14 @@ class BoardsCommands(SlacCommands):
             url = recv.wait_for(r"status (http://\S+)").group(1)
             recv.wait_for("connected: ")
             recv.wait_for("connected: ")
-            before = self.rate_of_second(url, rate)
+            before = self.steady_rate_of_second(url, rate)
             boards[0].process.send_signal(signal.SIGSTOP)
             stalled = self.rate_of_second(url, rate)
             boards[0].process.send_signal(signal.SIGCONT)
             boards[0].process.kill()
             killed = self.rate_of_second(url, rate)
             print(f"asked {rate}, before {before:.0f}, stalled {stalled:.0f}, killed {killed:.0f}", file=sys.stderr)
-            for what, value in (("stalled", stalled), ("killed", killed)):
+            for what, value in (("before", before), ("stalled", stalled), ("killed", killed)):
                 self.assertGreater(value, 0.95 * rate, f"{what}; before {before}")
                 self.assertLess(value, 1.05 * rate, f"{what}; before {before}")
             recv.process.send_signal(signal.SIGINT)
@@ -557,15 +569,16 @@ class Soak(BoardsCommands, HsbCommands, unittest.TestCase):
     def test_a_sensor_bridge_connects_and_leaves(self):
         self.connect_receive_and_leave(COUNT)
 
-    def test_two_boards_near_half_of_what_one_reaches(self):
+    def test_two_boards_at_half_of_what_one_reaches(self):
         ours, theirs = address_pair()
-        with self.board(theirs) as board:
-            result = self.recv(ours, theirs, "srp-udp", "--seconds", "3")
+        with self.board(theirs, "srp-udp", *SHARED_CPUS) as board:
+            result = self.recv(ours, theirs, "srp-udp", "--seconds", "3", *SHARED_CPUS)
             alone = right(self, (result.returncode, result.stdout, result.stderr))["frames_per_second"]
             self.finish(board)
         print(f"one board alone: {alone:.0f} frames/s", file=sys.stderr)
-        # Two senders and the receiver share two cores: at half each, all of both is used up.
-        self.stall_and_kill_one(int(alone * (0.4 if COUNT > 10 else 0.2)))
+        # Two senders and the receiver share two cores: at half each, all of both is used up. A short run may have
+        # neighbours, which such a rate leaves no room for.
+        self.stall_and_kill_one(int(alone * (0.5 if COUNT > 10 else 0.2)))
 
     def test_a_board_is_picked_up_again_each_time(self):
         self.come_back(max(2, COUNT // 2))

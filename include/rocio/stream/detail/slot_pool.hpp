@@ -126,7 +126,7 @@ class slot_pool final : public lender {
     /// to another thread's engine only the first is touched.
     void drop_run(std::uint32_t first, std::uint32_t count) noexcept {
         auto& round = upcall_round::current();
-        const slot_run slots{first, first + count};
+        const slot_range slots{first, first + count};
         if (round.engine() == engine_) return gather(slots, round);
         mark_returned(slots);
         give_back({first, first, count});
@@ -164,7 +164,7 @@ class slot_pool final : public lender {
         void link() noexcept { pool_.link(run_, chain_); }
 
         slot_pool& pool_;
-        slot_run run_{};
+        slot_range run_{};
         chain chain_{};
     };
 
@@ -193,7 +193,7 @@ class slot_pool final : public lender {
       private:
         slot_pool& pool_;
         slot_tenure* tenures_;
-        slot_run run_{}; ///< Not in the pool's list yet.
+        slot_range run_{}; ///< Not in the pool's list yet.
     };
     /// Engine only: those, to be taken before the next sweep.
     slot_runs& recycled() noexcept { return recycled_; }
@@ -254,16 +254,16 @@ class slot_pool final : public lender {
     }
     void give_back_first(const returning::chain& chain) noexcept;
     /// Before it goes onto the stack: how long it is.
-    void mark_returned(const slot_run& slots) noexcept {
+    void mark_returned(const slot_range& slots) noexcept {
         tenures_[slots.first].leases.store(slot_tenure::run | slots.size(), std::memory_order_relaxed);
     }
-    slot_run returned_run(std::uint32_t first) const noexcept {
+    slot_range returned_run(std::uint32_t first) const noexcept {
         return {first, first + (leases(first) & ~slot_tenure::run)};
     }
-    void link(const slot_run& slots, returning::chain& chain) noexcept;
-    slot_run begin_recycled(slot_run done, std::uint32_t index) noexcept;
+    void link(const slot_range& slots, returning::chain& chain) noexcept;
+    slot_range begin_recycled(slot_range done, std::uint32_t index) noexcept;
     std::uint32_t take_from_stack(slot_runs& out) noexcept;
-    void gather(const slot_run& slots, upcall_round& round) noexcept {
+    void gather(const slot_range& slots, upcall_round& round) noexcept {
         if (gathered_.extend(slots)) return;
         if (gathered_.empty()) round.add(this);
         gathered_.append(slots);

@@ -8,7 +8,7 @@
 namespace rocio::detail {
 
 /// Slots side by side: `first` to `end` - 1.
-struct slot_run {
+struct slot_range {
     std::uint32_t first = 0, end = 0;
 
     std::uint32_t size() const noexcept { return end - first; }
@@ -18,7 +18,7 @@ struct slot_run {
 class slot_runs {
   public:
     /// Room for `depth` slots, each once.
-    explicit slot_runs(std::uint32_t depth) : runs_(std::make_unique<slot_run[]>(std::size_t{depth} + 1)) {
+    explicit slot_runs(std::uint32_t depth) : runs_(std::make_unique<slot_range[]>(std::size_t{depth} + 1)) {
         clear();
     }
     // back_ points into the runs.
@@ -26,7 +26,7 @@ class slot_runs {
     slot_runs& operator=(const slot_runs&) = delete;
 
     bool empty() const noexcept { return back_ == runs_.get(); }
-    std::span<const slot_run> all() const noexcept { return {runs_.get() + 1, back_ + 1}; }
+    std::span<const slot_range> all() const noexcept { return {runs_.get() + 1, back_ + 1}; }
     std::uint32_t slots() const noexcept {
         std::uint32_t n = 0;
         for (const auto& run : all()) n += run.size();
@@ -34,16 +34,16 @@ class slot_runs {
     }
 
     void push(std::uint32_t slot) noexcept { push({slot, slot + 1}); }
-    void push(const slot_run& run) noexcept {
+    void push(const slot_range& run) noexcept {
         if (!extend(run)) append(run);
     }
     /// Adds slots that follow the last one; false: they do not.
-    bool extend(const slot_run& run) noexcept {
+    bool extend(const slot_range& run) noexcept {
         if (back_->end != run.first) return false;
         back_->end = run.end;
         return true;
     }
-    void append(const slot_run& run) noexcept { *++back_ = run; }
+    void append(const slot_range& run) noexcept { *++back_ = run; }
     void clear() noexcept {
         back_ = runs_.get();
         *back_ = {0, no_slot};
@@ -54,8 +54,9 @@ class slot_runs {
   private:
     static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
 
-    std::unique_ptr<slot_run[]> runs_; ///< The one before the first is there so that each has one before it.
-    slot_run* back_ = nullptr;
+    std::unique_ptr<slot_range[]>
+        runs_; ///< The one before the first is there so that each has one before it.
+    slot_range* back_ = nullptr;
 };
 
 } // namespace rocio::detail
