@@ -14,6 +14,7 @@ constexpr std::uint64_t completions_per_turn = 256;
 constexpr std::uint64_t upcalls_per_turn = 256;
 constexpr std::uint32_t sweeps_per_turn = 64;
 constexpr std::uint32_t sweeps_per_look = 16;
+constexpr std::uint32_t least_sweeps_parked = 4;
 constexpr int generations_per_round = 16;
 constexpr std::size_t events_per_look = 64;
 constexpr auto time_per_turn = std::chrono::microseconds{5};
@@ -104,6 +105,9 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
     auto& p = *parts_;
     const auto end = now + turn_length(now);
     bool over = false;
+    // A parked engine comes to a cold cache, and what it sends may be complete at once: ended too early, the
+    // turn would cost one more, and a look at all descriptors.
+    const auto least_sweeps = p.policy.budget.count() <= 0 ? least_sweeps_parked : 0;
     const auto last_completion = p.completions + completions_per_turn;
     const auto last_upcall = p.counts.upcalls + upcalls_per_turn;
     turn_outcome outcome;
@@ -130,7 +134,7 @@ std::chrono::nanoseconds completion_engine::turn_length(time_point now) noexcept
         if (!did && p.policy.budget.count() <= 0) break;
         // What a handler has just posted leaves before the context looks at its descriptors: one sweep more.
         if (hot_.outstanding == 0 || over) break;
-        over = now >= end;
+        over = now >= end && sweeps + 1 >= least_sweeps;
         if (over && !did) break;
         if (p.completions >= last_completion || p.counts.upcalls >= last_upcall) break;
     }

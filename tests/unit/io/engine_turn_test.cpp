@@ -96,6 +96,54 @@ TEST_F(engine_turn, ends_after_fifty_microseconds_and_the_sweep_for_what_was_pos
     run();
 }
 
+TEST_F(engine_turn, of_a_parked_engine_serves_also_what_a_slow_handler_has_caused) {
+    engine().set_policy(polling_policy::park());
+    auto qp = connected();
+    int called = 0;
+    for (int i = 0; i < 2; ++i) {
+        qp.async_receive(memory.buffer(0, 8), [&](error_code ec, received_message) {
+            ASSERT_FALSE(ec);
+            if (++called > 1) return;
+            const auto until = std::chrono::steady_clock::now() + 20us; // longer than a turn
+            while (std::chrono::steady_clock::now() < until) {
+            }
+            ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+        });
+    }
+    serve(qp);
+    poll(); // waits for the device now
+    const auto before = engine().snapshot();
+    ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+    run_until([&] { return called == 2; });
+    const auto after = engine().snapshot();
+    EXPECT_EQ(after.turns - before.turns, 1U);
+    EXPECT_EQ(after.waits - before.waits, 1U);
+    qp.cancel();
+    run();
+}
+
+TEST_F(engine_turn, what_the_look_before_the_wait_finds_calls_for_no_further_turn) {
+    engine().set_policy(polling_policy::park());
+    auto qp = connected();
+    int called = 0;
+    for (int i = 0; i < 2; ++i)
+        qp.async_receive(memory.buffer(0, 8), [&](error_code, received_message) { ++called; });
+    serve(qp);
+    poll();
+    const auto before = engine().snapshot();
+    bool once = true;
+    dev->on_arm([&] {
+        if (std::exchange(once, false)) ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+    });
+    ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+    run_until([&] { return called == 2; });
+    poll();
+    EXPECT_EQ(engine().snapshot().turns - before.turns, 1U);
+    dev->on_arm({});
+    qp.cancel();
+    run();
+}
+
 TEST_F(engine_turn, calls_at_most_256_handlers) {
     auto qp = connected({.receive_depth = 1000});
     int called = 0;
