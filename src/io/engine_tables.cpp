@@ -136,6 +136,7 @@ completion_engine::poll(const device& dev, const device_completion_queue* queue,
     auto& p = *parts_;
     const auto n = found->queue->poll(p.batch, error);
     p.completions += n;
+    hot_.found_at = {};
     return std::span(p.batch).first(n);
 }
 
