@@ -132,27 +132,62 @@ TEST_F(receive_round_test, a_device_that_refuses_receives_ends_the_session) {
 TEST_F(receive_round_test, a_session_that_ends_with_recycled_slots_keeps_each_slot_once) {
     fill();
     std::array<frame, 2> frames;
-    std::size_t taken = 0;
-    std::function<void()> take = [&] {
-        server->async_receive_some(frames, [&](error_code ec, std::size_t n) {
-            if (ec) return;
-            taken += n;
-            if (taken == depth) server->core()->disconnected({errc::peer_closed, {}});
-            take(); // its frames are replaced, or given up
-        });
-    };
-    take();
-    run_until([&] { return taken == depth; });
+    std::vector<error_code> results;
+    server->async_receive_some(frames, [&](error_code first, std::size_t) {
+        results.push_back(first);
+        // Its frames are replaced by those queued, at once; the session ends before any sweep.
+        server->async_receive_some(frames,
+                                   [&](error_code second, std::size_t) { results.push_back(second); });
+        server->core()->disconnected({errc::peer_closed, {}});
+    });
+    run_until([&] { return results.size() == 2; });
+    EXPECT_THAT(results, ElementsAre(error_code(), error_code()));
     for (auto& f : frames) f.release();
     ++pair;
     ASSERT_FALSE(connect());
     EXPECT_EQ(dev->posted_receives(pair), depth);
     EXPECT_EQ(server->snapshot().slots_lent, 0U);
+    EXPECT_EQ(server->snapshot().slots_free, 0U) << "a slot is there twice";
     for (std::uint32_t i = 0; i < depth; ++i) ASSERT_TRUE(peer_sends(std::to_string(i), imm(i, 0)));
     EXPECT_FALSE(peer_sends("none left", 0));
     take_next();
     run_until([&] { return all_seen(); });
     EXPECT_THAT(seen, ElementsAre("0", "1", "2", "3"));
+}
+
+TEST_F(receive_round_test, a_completion_of_an_earlier_queue_pair_is_stale_and_touches_no_slot) {
+    engine().set_policy(polling_policy::spin());
+    connected_server();
+    work_completion late;
+    late.id = dev->receive_log(pair).front().id;
+    late.op = completion_opcode::receive;
+    late.has_immediate = true;
+    late.byte_len = 1;
+    server->core()->disconnected({errc::peer_closed, {}});
+    ++pair;
+    ASSERT_FALSE(connect());
+    const auto before = engine().snapshot().stale_completions;
+    for (const auto status : {errc::success, errc::work_request_flushed}) {
+        late.status = status;
+        dev->inject(late);
+    }
+    run_until([&] { return engine().snapshot().stale_completions == before + 2; });
+    EXPECT_TRUE(server->is_connected());
+    EXPECT_EQ(server->snapshot().slots_posted, depth);
+    EXPECT_EQ(server->snapshot().slots_lent, 0U);
+}
+
+TEST_F(receive_round_test, several_who_wait_for_some_frames_get_one_each) {
+    connected_server();
+    std::array<frame, 4> first, second;
+    std::size_t n = 0, m = 0;
+    server->async_receive_some(first, [&](error_code, std::size_t taken) { n = taken; });
+    server->async_receive_some(second, [&](error_code, std::size_t taken) { m = taken; });
+    poll();
+    for (std::uint32_t i = 0; i < 2; ++i) ASSERT_TRUE(peer_sends(std::to_string(i), imm(i, 0)));
+    run_until([&] { return n > 0 && m > 0; });
+    EXPECT_EQ(text_of(first[0]), "0");
+    EXPECT_EQ(text_of(second[0]), "1");
 }
 
 class receive_round_between_engines : public receive_round_test {
