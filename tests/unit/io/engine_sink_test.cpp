@@ -79,12 +79,14 @@ TEST_F(engine_sink, is_asked_last_of_all_before_the_engine_waits) {
 TEST_F(engine_sink, keeps_the_engine_from_waiting_when_something_came_in) {
     mailbox box(engine());
     poll();
-    const auto waits = engine().snapshot().waits;
+    const auto before = engine().snapshot();
     box.put();
     box.put();
     poll();
     EXPECT_EQ(box.taken(), 2);
-    EXPECT_EQ(engine().snapshot().waits, waits + 1);
+    // A sink without a device is looked at every millisecond: a slow machine may come to that.
+    const auto after = engine().snapshot();
+    EXPECT_EQ(after.waits, before.waits + 1 + (after.wakes - before.wakes));
     box.end();
     run();
 }
