@@ -175,7 +175,8 @@ std::size_t view_state::finish(receive_batch_operation* op, std::span<const std:
 
 void view_state::finish_with_queued(receive_batch_operation* op) noexcept {
     const auto at = head_ & mask_;
-    const auto queued = std::span(ring_).subspan(at, std::min<std::size_t>(count_, ring_.size() - at));
+    const auto queued =
+        std::span(ring_).subspan(at, std::min({std::size_t{count_}, op->most, ring_.size() - at}));
     // Another view may have come since.
     const auto has_one_lease = [&](std::uint32_t slot) { return pool_.leases(slot) == 1; };
     const bool sole = std::all_of(queued.begin(), queued.end(), has_one_lease);

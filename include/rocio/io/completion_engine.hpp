@@ -36,9 +36,10 @@ struct engine_queue;
 /// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats
 /// sweeps (devices' progress, returned slots, completion queues, 16 completions at a time in round robin),
 /// then calls the handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5
-/// microseconds (ten times what lies between two turns, where that is more, at most 50), so that timers,
-/// sockets and posted work get theirs. With no work left and the polling budget used up it arms every queue,
-/// sweeps once more, and only if that found nothing waits: one async_wait per event descriptor and one timer.
+/// microseconds (ten times what lies between two turns, where that is more, at most 50; of a parked engine
+/// not before four sweeps), so that timers, sockets and posted work get theirs. With no work left and the
+/// polling budget used up it arms every queue, sweeps once more, and only if that found nothing waits: one
+/// async_wait per event descriptor and one timer.
 ///
 /// The engine turns, and run() stays alive, while anything is outstanding: a user's operation, or an object
 /// that called work_started(). A turn is not re-entered: a handler that runs the context itself
@@ -150,15 +151,9 @@ class completion_engine final : public asio::execution_context::service {
         hot_.ready.push(op);
         kick();
     }
-    /// work_started() and complete() of an operation whose result was there when it began. *locked*
-    void start_completed(async::operation_base* op) noexcept {
-        if (is_in_round()) [[likely]]
-            return start_completed_in_round(op);
-        hot_.ready.push(op);
-        work_started();
-    }
-    /// True: called from a handler that this engine calls, and nothing else is ready: start_completed() is
-    /// start_completed_in_round() then, which calls nobody. *locked*
+    /// True: called from a handler that this engine calls, and nothing else is ready. An operation whose
+    /// result was there when it began may go by start_completed_in_round() then: work_started() and
+    /// complete() in one, which calls nobody. *locked*
     bool is_in_round() const noexcept {
         return detail::upcall_round::current().engine() == this && hot_.ready.empty();
     }
