@@ -85,7 +85,7 @@ struct completion_engine::parts {
     std::chrono::nanoseconds gap_allowed = std::chrono::hours{1000}; ///< Half of it.
     std::string late_text; ///< To be logged when the lock is released.
     std::uint64_t completions = 0;
-    std::array<work_completion, 16>
+    std::array<work_completion, 32>
         batch{}; ///< Of the sweep; kept, because making it anew costs more than a poll.
     engine_snapshot counts;
     std::shared_ptr<log_sink> log;

@@ -123,7 +123,7 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
     if (!found) return;
     const auto rounds = queue->depth() / 16 + 1;
     // Not the sweep's batch: this may be called while that is routed.
-    std::array<work_completion, 16> batch{};
+    std::array<work_completion, 32> batch{};
     for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, *found, batch); ++i) {
     }
 }

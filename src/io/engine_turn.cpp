@@ -8,14 +8,14 @@ namespace rocio {
 
 namespace {
 
-constexpr std::size_t completions_per_poll = 16;
+constexpr std::size_t completions_per_poll = 32;
 constexpr std::uint32_t sweeps_without_events = 256;
 constexpr std::uint64_t completions_per_turn = 256;
-constexpr std::uint64_t upcalls_per_turn = 256;
+constexpr std::uint64_t upcalls_per_turn = 512;
 constexpr std::uint32_t sweeps_per_turn = 64;
 constexpr std::uint32_t sweeps_per_look = 16;
 constexpr std::uint32_t least_sweeps_parked = 4;
-constexpr int generations_per_round = 16;
+constexpr int generations_per_round = 32;
 constexpr std::size_t events_per_look = 64;
 constexpr auto time_per_turn = std::chrono::microseconds{5};
 constexpr auto most_time_per_turn = std::chrono::microseconds{50};

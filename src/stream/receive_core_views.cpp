@@ -29,7 +29,7 @@ void receive_core::attach_view(view_state& view) {
             ++unclaimed_;
             pool_->drop_lease(slot);
         } else {
-            view.deliver(slot);
+            view.deliver({slot, slot + 1});
         }
     }
 }
@@ -111,7 +111,7 @@ std::vector<receive_server_snapshot::channel> receive_core::channels() const {
 }
 
 std::string receive_core::stalled_by() const {
-    if (!active_ || posted_ > 0 || lent_ == 0) return {};
+    if (!active_ || !posted_.empty() || lent_ == 0) return {};
     if (!had_view_) return "no view was made yet";
     std::string worst;
     std::uint32_t most = 0;
@@ -164,7 +164,7 @@ receive_server_snapshot receive_core::snapshot() const {
     s.rnr_retry = p.rnr_retry;
     s.retry_count = p.retry_count;
     s.pair_state = core_.pair_state();
-    s.slots_posted = posted_;
+    s.slots_posted = posted_.size();
     s.slots_lent = lent_;
     s.slots_free = free_.slots();
     s.stalled_by = stalled_by();

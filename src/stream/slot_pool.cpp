@@ -24,6 +24,7 @@ slot_pool::slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_
       slab_(memory_.data_or_throw()),
       records_(std::make_unique<slot_record[]>(depth)),
       tenures_(std::make_unique<slot_tenure[]>(depth)),
+      lent_(depth),
       recycled_(depth),
       gathered_(depth),
       caller_(std::make_shared<caller>()) {}
@@ -69,6 +70,12 @@ void slot_pool::take_back() noexcept {
     give_back(chain);
 }
 
+void slot_pool::take_back_recycled() noexcept {
+    recycled_lender_.in_round = false;
+    if (!owner_) return leave(1);
+    if (!recycled_.empty()) owner_->on_recycled(recycled_);
+}
+
 std::uint32_t slot_pool::take_from_stack(slot_runs& out) noexcept {
     std::uint32_t oldest = none, n = 0;
     for (auto at = returned_.exchange(none, std::memory_order_acquire); at <= last_index;) {
@@ -79,8 +86,8 @@ std::uint32_t slot_pool::take_from_stack(slot_runs& out) noexcept {
     }
     for (auto at = oldest; at != none; at = tenures_[at].next.load(std::memory_order_relaxed)) {
         const auto run = returned_run(at);
-        n += run.size();
-        out.push(run);
+        tenures_[at].leases.store(1, std::memory_order_relaxed);
+        n += pass_on(run, out);
     }
     return n;
 }
@@ -103,7 +110,9 @@ void slot_pool::abandon(std::unique_ptr<slot_pool> pool, std::uint32_t lent) noe
     auto* left = pool.release();
     left->owner_ = nullptr;
     std::uint32_t at = left->returned_.exchange(abandoned, std::memory_order_acq_rel);
-    std::int64_t out = std::int64_t{lent} - left->recycled_.slots();
+    // A round of handlers that is to call us is one more that the pool must outlive.
+    std::int64_t out =
+        std::int64_t{lent} - left->recycled_.slots() + (left->recycled_lender_.in_round ? 1 : 0);
     for (; at <= last_index; at = left->tenures_[at].next.load(std::memory_order_relaxed))
         out -= left->returned_run(at).size();
     if (left->balance_.fetch_sub(out, std::memory_order_acq_rel) == out) delete left;

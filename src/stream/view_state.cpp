@@ -4,11 +4,10 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <bit>
 
 namespace rocio::detail {
 
-void receive_some_operation::before_upcall() noexcept {
+void receive_some_operation::stop_taking() noexcept {
     auto held = from->engine().lock();
     from->stop_filling(this);
 }
@@ -20,8 +19,7 @@ view_state::view_state(std::shared_ptr<receive_core> core, std::optional<std::ui
       pool_(core_->pool()),
       channel_(channel),
       limit_(std::min(options.drop_oldest_beyond.value_or(pool_.depth()), pool_.depth())),
-      ring_(std::bit_ceil(pool_.depth())),
-      mask_(static_cast<std::uint32_t>(ring_.size()) - 1) {}
+      queued_(pool_.depth()) {}
 
 view_state::~view_state() = default;
 
@@ -29,71 +27,69 @@ std::string view_state::name() const {
     return channel_ ? "channel " + std::to_string(*channel_) : "all";
 }
 
-/// A handler that takes the next frame of those queued needs no other function and no register to be saved.
+namespace {
+
+/// What a receive that cannot be started ends with at once.
+bool is_invalid(const receive_one_operation&) noexcept {
+    return false;
+}
+bool is_invalid(const receive_some_operation& op) noexcept {
+    return op.out.empty();
+}
+bool is_invalid(const receive_batch_operation& op) noexcept {
+    return op.most == 0;
+}
+
+} // namespace
+
 void view_state::start(receive_one_operation* op) {
+    start_operation(op);
+}
+void view_state::start(receive_some_operation* op) {
+    start_operation(op);
+}
+void view_state::start(receive_batch_operation* op) {
+    start_operation(op);
+}
+
+/// A handler that takes the next frames of those queued needs no other function and no register to be saved.
+template <class Operation>
+inline void view_state::start_operation(Operation* op) {
     if (!engine_.try_enter()) [[unlikely]]
         return start_contended(op);
-    if (count_ == 0 || !engine_.is_in_round()) [[unlikely]]
+    if (queued_.empty() || !engine_.is_in_round() || is_invalid(*op)) [[unlikely]]
         return start_entered(op);
-    op->take(pool_, pop());
+    take_queued(op);
     engine_.start_completed_in_round(op);
     engine_.leave();
 }
 
-[[gnu::noinline]] void view_state::start_contended(receive_one_operation* op) {
+template <class Operation>
+[[gnu::noinline]] void view_state::start_contended(Operation* op) {
     engine_.lock().release();
     start_entered(op);
 }
 
-[[gnu::noinline]] void view_state::start_entered(receive_one_operation* op) {
+template <class Operation>
+[[gnu::noinline]] void view_state::start_entered(Operation* op) {
     auto held = engine_.entered();
     if (engine_.is_shut_down()) {
         held.unlock();
         return op->destroy();
     }
     engine_.work_started();
-    if (count_ > 0) return finish(op, pop());
+    if (is_invalid(*op)) {
+        op->set(errc::invalid_argument, {});
+        return engine_.complete(op);
+    }
+    if (!queued_.empty()) {
+        take_queued(op);
+        return engine_.complete(op);
+    }
     filling_ = nullptr;
     if (!core_->has_ended()) [[likely]]
-        return waiting_one_.push(op);
+        return waiting(op).push(op);
     op->set(core_->end_reason(), {});
-    engine_.complete(op);
-}
-
-void view_state::start(receive_some_operation* op) {
-    auto held = engine().lock();
-    if (engine().is_shut_down()) {
-        held.unlock();
-        return op->destroy();
-    }
-    engine().work_started();
-    const auto end_now = [&](const error_code& ec) {
-        op->set(ec, 0);
-        engine().complete(op);
-    };
-    if (op->out.empty()) return end_now(errc::invalid_argument);
-    if (count_ > 0) return finish(op);
-    filling_ = nullptr;
-    if (core_->has_ended()) return end_now(core_->end_reason());
-    waiting_some_.push(op);
-}
-
-void view_state::start(receive_batch_operation* op) {
-    auto held = engine_.lock();
-    if (engine_.is_shut_down()) {
-        held.unlock();
-        return op->destroy();
-    }
-    engine_.work_started();
-    filling_ = nullptr;
-    if (op->most == 0)
-        op->set(errc::invalid_argument, {});
-    else if (count_ > 0)
-        return finish_with_queued(op);
-    else if (!core_->has_ended()) [[likely]]
-        return waiting_batch_.push(op);
-    else
-        op->set(core_->end_reason(), {});
     engine_.complete(op);
 }
 
@@ -146,95 +142,99 @@ void view_state::take_operations(async::operation_queue<>& pending) noexcept {
     while (auto* op = waiting_batch_.pop()) pending.push(op);
 }
 
-void view_state::finish(receive_one_operation* op, std::uint32_t slot) noexcept {
-    op->take(pool_, slot);
-    engine_.complete(op);
-}
-
-/// With what is queued. What comes until its handler is called is put in too.
-void view_state::finish(receive_some_operation* op) noexcept {
+/// What replaces frames sends those back.
+void view_state::take_queued(receive_some_operation* op) noexcept {
+    do queued_.drop_front(op->take(pool_, queued_.front()));
+    while (!op->is_full() && !queued_.empty());
+    core_->give_back_recycled();
+    if (op->is_full() || engine_.is_in_round()) return;
+    // What comes until its handler is called is put in too.
+    op->takes_more = true;
     filling_ = op;
-    while (filling_ && count_ > 0) {
-        const auto slot = pop();
-        (void)fill({&slot, 1});
-    }
-    engine_.complete(op);
-    core_->note_recycled();
 }
 
-/// As many of the first as lie side by side. `sole`: each has one lease, this one.
-std::size_t view_state::finish(receive_batch_operation* op, std::span<const std::uint32_t> slots,
-                               bool sole) noexcept {
-    const auto most = std::min(slots.size(), op->most);
-    std::size_t n = 1;
-    while (n < most && slots[n] == slots.front() + n) ++n;
-    op->take({pool_, slots.front(), static_cast<std::uint32_t>(n), sole});
-    engine_.complete(op);
-    return n;
+void view_state::take_queued(receive_batch_operation* op) noexcept {
+    const auto& first = queued_.front();
+    const auto slots = first.front(static_cast<std::uint32_t>(std::min<std::size_t>(first.size(), op->most)));
+    op->take({pool_, slots.first, slots.size(), have_one_lease(slots)});
+    queued_.drop_front(slots.size());
 }
 
-void view_state::finish_with_queued(receive_batch_operation* op) noexcept {
-    const auto at = head_ & mask_;
-    const auto queued =
-        std::span(ring_).subspan(at, std::min({std::size_t{count_}, op->most, ring_.size() - at}));
-    // Another view may have come since.
-    const auto has_one_lease = [&](std::uint32_t slot) { return pool_.leases(slot) == 1; };
-    const bool sole = std::all_of(queued.begin(), queued.end(), has_one_lease);
-    const auto n = finish(op, queued, sole);
-    head_ += n;
-    count_ -= static_cast<std::uint32_t>(n);
+bool view_state::have_one_lease(const slot_range& slots) const noexcept {
+    if (queued_have_one_lease_) [[likely]]
+        return true;
+    for (auto slot = slots.first; slot != slots.end; ++slot)
+        if (pool_.leases(slot) != 1) return false;
+    return true;
 }
 
-inline std::size_t view_state::fill(std::span<const std::uint32_t> slots) noexcept {
+inline std::uint32_t view_state::fill(const slot_range& slots) noexcept {
     const auto taken = filling_->take(pool_, slots);
     if (filling_->is_full()) filling_ = nullptr;
     return taken;
 }
 
-/// For the first of these frames; what follows is put in too, unless somebody else waits.
-inline std::size_t view_state::give_to_waiting(std::span<const std::uint32_t> slots) noexcept {
-    if (auto* op = waiting_one_.pop()) return finish(op, slots.front()), 1;
-    if (auto* op = waiting_batch_.pop()) return finish(op, slots, core_->lends_to_one());
-    auto* op = waiting_some_.pop();
-    if (!op) return 0;
-    engine_.complete(op);
-    filling_ = op;
-    if (!others_wait()) return fill(slots);
-    (void)fill(slots.first(1));
-    filling_ = nullptr;
-    return 1;
+inline std::uint32_t view_state::give_to_waiting(const slot_range& slots) noexcept {
+    if (auto* op = waiting_one_.pop()) {
+        op->take(pool_, slots.first);
+        engine_.complete(op);
+        return 1;
+    }
+    if (auto* op = waiting_batch_.pop()) return give_to_batch(op, slots);
+    if (auto* op = waiting_some_.pop()) return give_to_some(op, slots);
+    return 0;
 }
 
-void view_state::deliver(std::span<const std::uint32_t> slots) noexcept {
+inline std::uint32_t view_state::give_to_batch(receive_batch_operation* op,
+                                               const slot_range& slots) noexcept {
+    const auto n = static_cast<std::uint32_t>(std::min<std::size_t>(slots.size(), op->most));
+    op->take({pool_, slots.first, n, core_->lends_to_one()});
+    engine_.complete(op);
+    return n;
+}
+
+/// What follows is put in too, unless somebody else waits.
+inline std::uint32_t view_state::give_to_some(receive_some_operation* op, const slot_range& slots) noexcept {
+    const bool alone = !others_wait();
+    const auto n = op->take(pool_, alone ? slots : slots.front(1));
+    engine_.complete(op);
+    if (!alone || op->is_full()) return n;
+    op->takes_more = true;
+    filling_ = op;
+    return n;
+}
+
+void view_state::deliver(slot_range slots) noexcept {
+    arrived_ += slots.size();
     do {
         const auto taken = filling_ ? fill(slots) : give_to_waiting(slots);
         if (taken == 0) return queue(slots);
-        at_once_ += taken;
-        slots = slots.subspan(taken);
+        slots = slots.without(taken);
     } while (!slots.empty());
 }
 
-inline void view_state::queue(std::span<const std::uint32_t> slots) noexcept {
-    const auto n = static_cast<std::uint32_t>(slots.size());
-    if (n > limit_ - count_) [[unlikely]] {
-        // One by one, so that the oldest go, be they of these.
-        if (n > 1) {
-            for (const auto slot : slots) queue({&slot, 1});
-            return;
+inline void view_state::queue(const slot_range& slots) noexcept {
+    if (slots.size() > limit_ - queued_.size()) [[unlikely]]
+        return queue_in_place_of_oldest(slots);
+    const bool one_lease = core_->lends_to_one();
+    queued_have_one_lease_ = one_lease && (queued_have_one_lease_ || queued_.empty());
+    queued_.push(slots);
+}
+
+/// One by one, since the oldest may be of these.
+[[gnu::noinline]] void view_state::queue_in_place_of_oldest(const slot_range& slots) noexcept {
+    queued_have_one_lease_ = false;
+    for (auto slot = slots.first; slot != slots.end; ++slot) {
+        if (queued_.size() == limit_) {
+            ++dropped_;
+            pool_.drop_lease(queued_.pop());
         }
-        ++dropped_;
-        pool_.drop_lease(pop());
+        queued_.push({slot, slot + 1});
     }
-    const auto at = (head_ + count_) & mask_;
-    count_ += n;
-    const auto before_end = std::min<std::size_t>(n, ring_.size() - at);
-    std::copy_n(slots.begin(), before_end, ring_.begin() + static_cast<std::ptrdiff_t>(at));
-    if (before_end < n) [[unlikely]]
-        std::copy(slots.begin() + static_cast<std::ptrdiff_t>(before_end), slots.end(), ring_.begin());
 }
 
 void view_state::drop_queued() noexcept {
-    while (count_ > 0) pool_.drop_lease(pop());
+    while (!queued_.empty()) pool_.drop_lease(queued_.pop());
 }
 
 } // namespace rocio::detail

@@ -82,22 +82,12 @@ class frame {
         pool_ = &pool;
         slot_ = slot;
     }
-    /// For the engine: the same in place of the present lease, which ends.
-    void replace(detail::slot_pool::recycling& recycling, std::uint32_t slot) noexcept {
-        auto* const pool = &recycling.pool();
-        if (pool_ == pool)
-            recycling.drop_lease(slot_);
-        else
-            replace_foreign(pool);
-        slot_ = slot;
-    }
+    /// For the engine: the same of as many as there are `slots`, in place of the present leases, which end.
+    static void replace(frame* frames, detail::slot_pool& pool, detail::slot_range slots) noexcept;
 
   private:
     const detail::slot_record& record() const noexcept { return pool_->record(slot_); }
-    void replace_foreign(detail::slot_pool* pool) noexcept {
-        if (pool_) pool_->drop_lease(slot_);
-        pool_ = pool;
-    }
+    void replace_foreign(detail::slot_pool* pool) noexcept;
 
     detail::slot_pool* pool_ = nullptr; ///< Lives as long as the lease.
     std::uint32_t slot_ = 0;

@@ -62,7 +62,9 @@ class frame_batch {
         sole_ = other.sole_;
         return *this;
     }
-    ~frame_batch() { release(); }
+    [[gnu::always_inline]] ~frame_batch() {
+        if (pool_) release_all();
+    }
 
     std::size_t size() const noexcept { return count_; }
     bool empty() const noexcept { return count_ == 0; }
@@ -75,7 +77,15 @@ class frame_batch {
 
     /// Returns the slots now; the batch is empty then.
     void release() noexcept {
-        if (!pool_) return;
+        if (pool_) release_all();
+    }
+
+    /// For the server: takes over one lease on each slot that is already counted; `sole`: there is no other.
+    frame_batch(detail::slot_pool& pool, std::uint32_t first, std::uint32_t count, bool sole) noexcept
+        : pool_(&pool), first_(first), count_(count), sole_(sole) {}
+
+  private:
+    [[gnu::noinline]] void release_all() noexcept {
         auto* const pool = std::exchange(pool_, nullptr);
         const auto count = std::exchange(count_, 0);
         if (sole_) [[likely]]
@@ -84,11 +94,6 @@ class frame_batch {
         for (std::uint32_t i = 0; i < count; ++i) slots.drop_lease(first_ + i);
     }
 
-    /// For the server: takes over one lease on each slot that is already counted; `sole`: there is no other.
-    frame_batch(detail::slot_pool& pool, std::uint32_t first, std::uint32_t count, bool sole) noexcept
-        : pool_(&pool), first_(first), count_(count), sole_(sole) {}
-
-  private:
     detail::slot_pool* pool_ = nullptr; ///< Lives as long as the lease.
     std::uint32_t first_ = 0, count_ = 0;
     bool sole_ = false;

@@ -143,9 +143,11 @@ class basic_receive_server {
     };
 
     basic_receive_view<Executor>& own_view() {
-        if (!own_view_) own_view_.emplace(all());
+        if (!own_view_) [[unlikely]]
+            make_own_view();
         return *own_view_;
     }
+    [[gnu::noinline]] void make_own_view() { own_view_.emplace(all()); }
 
     Executor executor_;
     std::shared_ptr<detail::receive_core> core_;

@@ -26,6 +26,7 @@ struct work_completion {
     errc status = errc::success;
     completion_opcode op = completion_opcode::send;
     bool has_immediate = false;
+    std::uint16_t reserved = 0;  ///< Stays 0, so that outcome() needs no mask.
     std::uint32_t immediate = 0; ///< Host order.
     std::uint32_t byte_len = 0;  ///< Bytes of the message; receives and reads only.
     qpn queue_pair{};
@@ -40,22 +41,19 @@ constexpr std::uint64_t outcome_of(errc status, completion_opcode op, bool has_i
         errc status;
         completion_opcode op;
         std::uint8_t has_immediate;
-        std::uint16_t padding;
+        std::uint16_t reserved;
     };
-    const auto v =
-        std::bit_cast<std::uint64_t>(parts{status, op, static_cast<std::uint8_t>(has_immediate), 0});
-    return std::endian::native == std::endian::little ? v << 16 : v >> 16;
+    return std::bit_cast<std::uint64_t>(parts{status, op, static_cast<std::uint8_t>(has_immediate), 0});
 }
 
 inline std::uint64_t work_completion::outcome() const noexcept {
     constexpr auto at = offsetof(work_completion, status);
     static_assert(sizeof(status) == 4 && offsetof(work_completion, op) == at + 4);
     static_assert(offsetof(work_completion, has_immediate) == at + 5 && sizeof(has_immediate) == 1);
-    static_assert(offsetof(work_completion, immediate) == at + 8);
+    static_assert(offsetof(work_completion, reserved) == at + 6 && sizeof(reserved) == 2);
     std::uint64_t v = 0;
     std::memcpy(&v, reinterpret_cast<const std::byte*>(this) + at, sizeof(v));
-    // Without the two bytes of padding.
-    return std::endian::native == std::endian::little ? v << 16 : v >> 16;
+    return v;
 }
 
 } // namespace rocio

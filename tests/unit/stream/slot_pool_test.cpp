@@ -38,8 +38,7 @@ void recycle(slot_pool& pool, std::uint32_t slot) {
     slot_pool::recycling(pool).drop_lease(slot);
 }
 void replace(frame& f, slot_pool& pool, std::uint32_t slot) {
-    slot_pool::recycling recycling(pool);
-    f.replace(recycling, slot);
+    frame::replace(&f, pool, {slot, slot + 1});
 }
 
 const int an_engine = 0, another_engine = 0; // only their addresses count
@@ -52,6 +51,7 @@ struct recording_owner final : slot_owner {
         returns.push_back(slots_of(slots));
         slots.clear();
     }
+    void on_recycled(slot_runs& slots) noexcept override { on_returned(slots); }
 };
 
 TEST(slot_pool, slots_lie_side_by_side_in_zeroed_whole_pages) {
@@ -113,7 +113,8 @@ TEST(slot_pool, a_recycled_slot_comes_back_without_a_call) {
     EXPECT_EQ(returned(pool), (std::vector<std::uint32_t>{0, 1})) << "2 has a lease yet";
     EXPECT_TRUE(pool.recycled().empty());
     EXPECT_EQ(wakes, 0);
-    EXPECT_TRUE(pool.is_posted(0)) << "which it is to be next";
+    EXPECT_FALSE(pool.is_lent(0));
+    EXPECT_TRUE(pool.is_lent(2));
 }
 
 TEST(slot_pool, recycled_slots_come_in_their_order_and_can_be_taken_alone) {
@@ -124,6 +125,80 @@ TEST(slot_pool, recycled_slots_come_in_their_order_and_can_be_taken_alone) {
     EXPECT_EQ(slots_of(pool.recycled()), (std::vector<std::uint32_t>{2, 0, 1}));
     pool.recycled().clear();
     EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{3});
+}
+
+TEST(slot_pool, slots_recycled_by_a_handler_come_back_after_the_last_of_the_round) {
+    slot_pool pool(3, 64);
+    recording_owner owner;
+    pool.open({}, {}, &owner);
+    for (std::uint32_t s = 0; s < 3; ++s) pool.lend(s, 1);
+    recycle(pool, 0);
+    EXPECT_FALSE(pool.gather_recycled()) << "in no round";
+    {
+        async::operation_queue<> nothing;
+        const upcall_scope handlers(&an_engine, nothing);
+        EXPECT_TRUE(pool.gather_recycled());
+        recycle(pool, 1);
+        EXPECT_TRUE(pool.gather_recycled()) << "once is enough";
+        EXPECT_TRUE(owner.returns.empty());
+    }
+    EXPECT_EQ(owner.returns, (std::vector<std::vector<std::uint32_t>>{{0, 1}}));
+    EXPECT_TRUE(pool.gather_recycled()) << "there is nothing";
+}
+
+TEST(slot_pool, what_was_gathered_may_be_taken_before_the_round_ends) {
+    slot_pool pool(2, 64);
+    recording_owner owner;
+    pool.open({}, {}, &owner);
+    pool.lend(0, 1);
+    {
+        async::operation_queue<> nothing;
+        const upcall_scope handlers(&an_engine, nothing);
+        recycle(pool, 0);
+        EXPECT_TRUE(pool.gather_recycled());
+        EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{0}) << "the session ended";
+    }
+    EXPECT_TRUE(owner.returns.empty());
+}
+
+TEST(slot_pool, abandoned_with_recycled_slots_in_a_round_lives_until_its_end) {
+    for (const bool takes_them : {false, true}) {
+        auto pool = std::make_unique<slot_pool>(2, 64);
+        recording_owner owner;
+        pool->open({}, {}, &owner);
+        pool->lend(0, 1);
+        async::operation_queue<> nothing;
+        const upcall_scope handlers(&an_engine, nothing);
+        recycle(*pool, 0);
+        ASSERT_TRUE(pool->gather_recycled());
+        const auto out = takes_them ? 1U - static_cast<std::uint32_t>(taken(*pool).size()) : 1U;
+        slot_pool::abandon(std::move(pool), out); // the address sanitizer tells if it went now, or never
+    }
+}
+
+TEST(slot_pool, a_slot_is_lent_from_its_lending_until_it_is_taken) {
+    slot_pool pool(200, 64);
+    const auto lent = [&] {
+        std::vector<std::uint32_t> result;
+        for (std::uint32_t s = 0; s < pool.depth(); ++s)
+            if (pool.is_lent(s)) result.push_back(s);
+        return result;
+    };
+    EXPECT_TRUE(lent().empty());
+    pool.lend({62, 66});
+    pool.lend(130, 2);
+    EXPECT_EQ(lent(), (std::vector<std::uint32_t>{62, 63, 64, 65, 130}));
+    pool.drop_lease(63);
+    EXPECT_EQ(lent(), (std::vector<std::uint32_t>{62, 64, 65, 130})) << "not taken, but it is known";
+    pool.drop_lease(130);
+    EXPECT_TRUE(pool.is_lent(130)) << "one lease of two";
+    EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{63});
+    pool.drop_run(64, 2);
+    pool.drop_lease(130);
+    (void)taken(pool);
+    EXPECT_EQ(lent(), std::vector<std::uint32_t>{62});
+    pool.end_loan({62, 63});
+    EXPECT_TRUE(lent().empty());
 }
 
 TEST(slot_pool, slots_returned_together_come_in_their_order) {

@@ -4,6 +4,7 @@
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
 #include <rocio/stream/detail/channel_counter.hpp>
+#include <rocio/stream/detail/slot_fifo.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
 #include <rocio/stream/detail/slot_runs.hpp>
 #include <rocio/stream/detail/view_state.hpp>
@@ -61,7 +62,8 @@ class receive_core final : public completion_sink,
     bool on_park() noexcept override { return pool_->arm(); }
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
     const void* round_engine() const noexcept override { return &core_.engine(); }
-    void on_returned(slot_runs& slots) noexcept override;
+    void on_returned(slot_runs& slots) noexcept override { give_to_device(slots); }
+    void on_recycled(slot_runs& slots) noexcept override { give_to_device(slots); }
 
     /// *locked*. No error while frames may still come.
     error_code end_reason() const noexcept;
@@ -70,41 +72,39 @@ class receive_core final : public completion_sink,
     bool lends_to_one() const noexcept { return only_view_ != nullptr; }
     void attach_view(view_state& view);
     void detach_view(view_state& view) noexcept;
-    /// Frames were replaced: their slots are to be taken.
-    void note_recycled() noexcept {
-        if (!pool_->recycled().empty()) sweep_();
+    /// Frames were replaced: their slots go back, from a round of handlers together with its others.
+    void give_back_recycled() noexcept {
+        if (!pool_->gather_recycled()) sweep_();
     }
 
   private:
     enum class phase : std::uint8_t { idle, connecting, connected, disconnected, stopped };
     using clock = std::chrono::steady_clock;
-    /// Frames of one channel in a row.
+    /// Frames of one channel in slots side by side.
     struct frame_run {
-        std::uint32_t* end = nullptr; ///< Behind the last one's slot.
+        slot_range slots;
         std::uint64_t bytes = 0;
     };
 
     error_info open();
     void build_requests() noexcept;
     std::size_t take_frames(std::span<const work_completion> batch, clock::rep now) noexcept;
-    void on_other_completion(const work_completion& completion) noexcept;
-    frame_run take_run(std::span<const work_completion> batch, clock::rep now, std::uint32_t* end) noexcept;
-    void count(std::uint8_t channel, std::uint32_t frames, std::uint64_t bytes) noexcept;
-    void follow(std::span<const std::uint32_t> slots) noexcept;
-    void deliver(std::span<const std::uint32_t> slots) noexcept;
-    void deliver(std::uint32_t slot) noexcept;
+    void on_other_completion(const work_completion& completion, clock::rep now) noexcept;
+    bool is_frame(const work_completion& completion) const noexcept;
+    frame_run take_run(std::span<const work_completion> batch, clock::rep now) noexcept;
+    void take_over(const frame_run& run, std::uint8_t channel) noexcept;
+    void follow(const slot_range& slots) noexcept;
+    void deliver(const slot_range& slots) noexcept;
     void refuse(std::uint32_t slot, std::uint64_t& counter) noexcept;
     std::uint32_t count_views(std::uint8_t channel) const noexcept;
     void find_only_view() noexcept;
     bool collect() noexcept;
     void post_free_slots() noexcept;
     void give_to_device(slot_runs& slots) noexcept;
-    void set_free(const slot_runs& slots) noexcept;
-    void mark_posted(const slot_runs& slots) noexcept;
     errc post(slot_runs& slots) noexcept;
-    std::span<const receive_request> requests_of(const slot_runs& slots) noexcept;
+    errc post_chain(slot_runs& slots) noexcept;
+    errc note_posted(slot_runs& slots, const post_outcome& outcome) noexcept;
     void on_refused(errc reason) noexcept;
-    void free_slot(std::uint32_t slot) noexcept;
     void begin_activity() noexcept;
     void end_session(const error_info& cause, phase next) noexcept;
     void end_activity() noexcept;
@@ -133,8 +133,8 @@ class receive_core final : public completion_sink,
     std::uint32_t tag_ = 0;                 ///< Of the present queue pair's completions.
     std::vector<receive_request> requests_; ///< Prebuilt for the present queue pair, by slot.
     std::vector<receive_request> chain_;    ///< For slots that do not lie side by side.
-    slot_runs free_; ///< Neither posted nor lent, in the order in which they are to be posted.
-    std::uint32_t posted_ = 0;
+    slot_runs free_;         ///< Neither posted nor lent, in the order in which they are to be posted.
+    slot_fifo posted_;       ///< In their order, in which they complete.
     std::uint32_t lent_ = 0; ///< With those that were returned, but not taken yet.
     sweep_call sweep_;
 

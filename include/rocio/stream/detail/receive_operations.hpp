@@ -48,23 +48,28 @@ class receive_some_operation : public async::operation<std::size_t> {
     std::uint64_t id = 0;
     std::span<frame> out;
     std::shared_ptr<view_state> from;
+    bool takes_more = false; ///< Ready, but what arrives is put in until its handler is called.
 
     /// *locked* Puts frames in; gives how many there was room for.
-    std::size_t take(slot_pool& pool, std::span<const std::uint32_t> slots) noexcept {
+    std::uint32_t take(slot_pool& pool, const slot_range& slots) noexcept {
         auto& taken = std::get<1>(result_);
-        const auto room = out.subspan(taken, std::min(slots.size(), out.size() - taken));
-        slot_pool::recycling recycling(pool);
-        for (std::size_t i = 0; i < room.size(); ++i) room[i].replace(recycling, slots[i]);
-        taken += room.size();
-        return room.size();
+        const auto n = static_cast<std::uint32_t>(std::min<std::size_t>(slots.size(), out.size() - taken));
+        frame::replace(out.data() + taken, pool, slots.front(n));
+        taken += n;
+        return n;
     }
     bool is_full() const noexcept { return std::get<1>(result_) == out.size(); }
-    void before_upcall() noexcept;
+    void before_upcall() noexcept {
+        if (takes_more) stop_taking();
+    }
 
   protected:
     receive_some_operation(function f, std::span<frame> o, std::shared_ptr<view_state> v) noexcept
         : operation(f), out(o), from(std::move(v)) {}
     ~receive_some_operation() = default;
+
+  private:
+    void stop_taking() noexcept;
 };
 
 } // namespace rocio::detail

@@ -3,6 +3,7 @@
 #include <rocio/io/detail/mapped_memory.hpp>
 #include <rocio/io/detail/upcall_round.hpp>
 #include <rocio/io/sweep_call.hpp>
+#include <rocio/stream/detail/lent_slots.hpp>
 #include <rocio/stream/detail/slot_runs.hpp>
 
 #include <algorithm>
@@ -33,18 +34,14 @@ struct slot_record {
     }
 };
 
-/// Whose a slot is. Apart from its record: with each frame these go to the thread that has the lease and
-/// back, eight to a cache line.
+/// The leases on a slot. Apart from its record: where there are several they go to and fro between the
+/// threads that have them.
 struct slot_tenure {
-    static constexpr std::uint32_t free = 0;
-    static constexpr std::uint32_t posted = 0x80000000; ///< The device's.
-    static constexpr std::uint32_t run = 0x40000000; ///< The first of a returned run; the rest is its length.
+    static constexpr std::uint32_t run = 0x80000000; ///< The first of a returned run; the rest is its length.
 
-    std::atomic<std::uint32_t> leases{free}; ///< Or what is above.
-    bool is_posted() const noexcept { return leases.load(std::memory_order_relaxed) == posted; }
-    void post() noexcept { leases.store(posted, std::memory_order_relaxed); }
-    /// The slot goes out with `n` leases.
-    void lend(std::uint32_t n) noexcept { leases.store(n, std::memory_order_release); }
+    /// Or what is above. 1 also while there is none: a slot that goes to one taker and comes back leaves it
+    /// untouched.
+    std::atomic<std::uint32_t> leases{1};
     std::atomic<std::uint32_t> next{0}; ///< While it is on the stack of returned slots.
 };
 
@@ -55,6 +52,8 @@ class slot_owner {
     virtual const void* round_engine() const noexcept = 0;
     /// Under that engine's lock; takes them all.
     virtual void on_returned(slot_runs& slots) noexcept = 0;
+    /// The same of slots whose leases were replaced.
+    virtual void on_recycled(slot_runs& slots) noexcept = 0;
 
   protected:
     ~slot_owner() = default;
@@ -86,21 +85,20 @@ class slot_pool final : public lender {
     /// Written by the engine while the slot is not lent.
     slot_record& record(std::uint32_t index) noexcept { return records_[index]; }
     std::span<slot_record> records() noexcept { return {records_.get(), depth_}; }
-    /// Whose the slots are, for who looks at many.
-    std::span<slot_tenure> tenures() noexcept { return {tenures_.get(), depth_}; }
 
-    /// Engine only.
-    bool is_posted(std::uint32_t index) const noexcept { return tenures_[index].is_posted(); }
-    void set_free(std::uint32_t index) noexcept {
-        tenures_[index].leases.store(slot_tenure::free, std::memory_order_relaxed);
-    }
     /// Engine only: the slot goes out with `n` leases.
-    void lend(std::uint32_t index, std::uint32_t n) noexcept { tenures_[index].lend(n); }
-    /// Any thread. When it is, what was written before lend() can be read. Of a run that came back only the
-    /// first slot is known to be back before the engine took it.
+    void lend(std::uint32_t index, std::uint32_t n) noexcept {
+        tenures_[index].leases.store(n, std::memory_order_relaxed);
+        lend({index, index + 1});
+    }
+    /// Engine only: they go out with one lease each.
+    void lend(const slot_range& slots) noexcept { lent_.insert(slots); }
+    /// Engine only: they are back.
+    void end_loan(const slot_range& slots) noexcept { lent_.erase(slots); }
+    /// Any thread. When it is, what was written before lend() can be read. Of those that came back together
+    /// only the first is known to be back before the engine took them.
     bool is_lent(std::uint32_t index) const noexcept {
-        const auto n = tenures_[index].leases.load(std::memory_order_acquire);
-        return n != slot_tenure::free && n < slot_tenure::run;
+        return lent_.has(index) && leases(index) < slot_tenure::run;
     }
     /// Engine only, of a lent slot.
     std::uint32_t leases(std::uint32_t index) const noexcept {
@@ -114,11 +112,10 @@ class slot_pool final : public lender {
     /// come back in that round.
     [[gnu::noinline]] void drop_lease(std::uint32_t index) noexcept {
         auto& round = upcall_round::current();
-        auto& leases = tenures_[index].leases;
         // Whoever has the only lease is alone: nobody else could make a second one.
-        if (leases.load(std::memory_order_acquire) != 1 || round.engine() != engine_) [[unlikely]]
+        if (tenures_[index].leases.load(std::memory_order_acquire) != 1 || round.engine() != engine_)
+            [[unlikely]]
             return drop_lease_slowly(index);
-        leases.store(slot_tenure::free, std::memory_order_relaxed);
         gather({index, index + 1}, round);
     }
 
@@ -169,7 +166,7 @@ class slot_pool final : public lender {
     };
 
     /// Engine only: slots whose leases are replaced by others. As drop_lease(), but without an atomic
-    /// instruction, and it does not call; they are marked as posted, since that is what comes next.
+    /// instruction, and it does not call.
     class recycling {
       public:
         explicit recycling(slot_pool& pool) noexcept : pool_(pool), tenures_(pool.tenures_.get()) {}
@@ -181,10 +178,8 @@ class slot_pool final : public lender {
 
         slot_pool& pool() const noexcept { return pool_; }
         void drop_lease(std::uint32_t index) noexcept {
-            auto& leases = tenures_[index].leases;
-            if (leases.load(std::memory_order_acquire) != 1) [[unlikely]]
+            if (tenures_[index].leases.load(std::memory_order_acquire) != 1) [[unlikely]]
                 return pool_.drop_lease(index);
-            leases.store(slot_tenure::posted, std::memory_order_relaxed);
             if (index != run_.end) [[unlikely]]
                 run_ = pool_.begin_recycled(run_, index);
             ++run_.end;
@@ -197,14 +192,21 @@ class slot_pool final : public lender {
     };
     /// Engine only: those, to be taken before the next sweep.
     slot_runs& recycled() noexcept { return recycled_; }
+    /// Engine only: at the end of the round of handlers that runs the owner gets them; false: in no round of
+    /// our engine.
+    bool gather_recycled() noexcept {
+        if (recycled_.empty() || recycled_lender_.in_round) return true;
+        auto& round = upcall_round::current();
+        if (round.engine() != engine_) return false;
+        recycled_lender_.in_round = true;
+        round.add(&recycled_lender_);
+        return true;
+    }
 
     /// Engine only: adds every returned slot to `out`, in the order of their return; gives how many.
     std::uint32_t take_returned(slot_runs& out) noexcept {
         std::uint32_t n = 0;
-        for (const auto& run : recycled_.all()) {
-            out.push(run);
-            n += run.size();
-        }
+        for (const auto& run : recycled_.all()) n += pass_on(run, out);
         recycled_.clear();
         if (returned_.load(std::memory_order_relaxed) > last_index) return n;
         return n + take_from_stack(out);
@@ -233,14 +235,22 @@ class slot_pool final : public lender {
 
   private:
     struct caller;
+    /// Touched under the engine's lock only, other than what leases do.
+    struct recycled_lender final : lender {
+        explicit recycled_lender(slot_pool& p) noexcept : pool(p) {}
+        void take_back() noexcept override { pool.take_back_recycled(); }
+
+        slot_pool& pool;
+        bool in_round = false;
+    };
 
     /// Ends a lease; true for the last one.
     bool was_last(std::uint32_t index) noexcept {
         auto& leases = tenures_[index].leases;
         // Whoever has the only lease is alone: nobody else could make a second one.
-        if (leases.load(std::memory_order_acquire) != 1)
-            return leases.fetch_sub(1, std::memory_order_acq_rel) == 1;
-        leases.store(0, std::memory_order_relaxed);
+        if (leases.load(std::memory_order_acquire) == 1) return true;
+        if (leases.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+        leases.store(1, std::memory_order_relaxed);
         return true;
     }
     void give_back(const returning::chain& chain) noexcept {
@@ -263,11 +273,17 @@ class slot_pool final : public lender {
     void link(const slot_range& slots, returning::chain& chain) noexcept;
     slot_range begin_recycled(slot_range done, std::uint32_t index) noexcept;
     std::uint32_t take_from_stack(slot_runs& out) noexcept;
+    std::uint32_t pass_on(const slot_range& run, slot_runs& out) noexcept {
+        lent_.erase(run);
+        out.push(run);
+        return run.size();
+    }
     void gather(const slot_range& slots, upcall_round& round) noexcept {
         if (gathered_.extend(slots)) return;
         if (gathered_.empty()) round.add(this);
         gathered_.append(slots);
     }
+    void take_back_recycled() noexcept;
     void drop_lease_slowly(std::uint32_t index) noexcept;
     void leave_armed() noexcept;
     void leave(std::uint32_t count) noexcept;
@@ -278,7 +294,9 @@ class slot_pool final : public lender {
     std::byte* slab_;
     std::unique_ptr<slot_record[]> records_;
     std::unique_ptr<slot_tenure[]> tenures_;
+    lent_slots lent_;
     slot_runs recycled_;
+    recycled_lender recycled_lender_{*this};
     slot_runs gathered_;          ///< Touched in our engine's rounds only.
     const void* engine_ = this;   ///< Its owner's, be that gone; without one nobody's.
     slot_owner* owner_ = nullptr; ///< Used under its engine's lock.

@@ -1,18 +1,13 @@
 #pragma once
 
+#include <rocio/stream/detail/slot_range.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
 namespace rocio::detail {
-
-/// Slots side by side: `first` to `end` - 1.
-struct slot_range {
-    std::uint32_t first = 0, end = 0;
-
-    std::uint32_t size() const noexcept { return end - first; }
-};
 
 /// Slots in an order, kept as runs: they come and go side by side mostly.
 class slot_runs {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <rocio/stream/detail/receive_operations.hpp>
+#include <rocio/stream/detail/slot_fifo.hpp>
 #include <rocio/stream/view_options.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
@@ -46,51 +47,59 @@ class view_state {
     std::optional<std::uint8_t> channel() const noexcept { return channel_; }
 
     /// *locked* from here on. Frames in the order of their arrival, at least one.
-    void deliver(std::span<const std::uint32_t> slots) noexcept;
-    void deliver(std::uint32_t slot) noexcept { deliver(std::span(&slot, 1)); }
+    void deliver(slot_range slots) noexcept;
     /// The operation's handler is about to be called.
     void stop_filling(const receive_some_operation* op) noexcept {
         if (filling_ == op) filling_ = nullptr;
     }
     void complete_all(const error_code& ec);
     void take_operations(async::operation_queue<>& pending) noexcept;
-    std::uint32_t queued() const noexcept { return count_; }
-    std::uint64_t delivered() const noexcept { return at_once_ + (head_ - dropped_); }
+    std::uint32_t queued() const noexcept { return queued_.size(); }
+    std::uint64_t delivered() const noexcept { return arrived_ - dropped_ - queued_.size(); }
     std::uint64_t dropped() const noexcept { return dropped_; }
 
   private:
-    void finish(receive_one_operation* op, std::uint32_t slot) noexcept;
-    void finish(receive_some_operation* op) noexcept;
-    bool others_wait() const noexcept { return !waiting_some_.empty() || !waiting_batch_.empty(); }
-    std::size_t finish(receive_batch_operation* op, std::span<const std::uint32_t> slots, bool sole) noexcept;
-    void finish_with_queued(receive_batch_operation* op) noexcept;
-    std::size_t fill(std::span<const std::uint32_t> slots) noexcept;
-    std::size_t give_to_waiting(std::span<const std::uint32_t> slots) noexcept;
-    void queue(std::span<const std::uint32_t> slots) noexcept;
-    void start_contended(receive_one_operation* op);
-    void start_entered(receive_one_operation* op);
-    std::uint32_t pop() noexcept {
-        const auto slot = ring_[head_++ & mask_];
-        --count_;
-        return slot;
+    template <class Operation>
+    void start_operation(Operation* op);
+    template <class Operation>
+    void start_contended(Operation* op);
+    template <class Operation>
+    void start_entered(Operation* op);
+    async::operation_queue<receive_one_operation>& waiting(const receive_one_operation*) noexcept {
+        return waiting_one_;
     }
+    async::operation_queue<receive_some_operation>& waiting(const receive_some_operation*) noexcept {
+        return waiting_some_;
+    }
+    async::operation_queue<receive_batch_operation>& waiting(const receive_batch_operation*) noexcept {
+        return waiting_batch_;
+    }
+    void take_queued(receive_one_operation* op) noexcept { op->take(pool_, queued_.pop()); }
+    void take_queued(receive_some_operation* op) noexcept;
+    void take_queued(receive_batch_operation* op) noexcept;
+    bool others_wait() const noexcept { return !waiting_some_.empty() || !waiting_batch_.empty(); }
+    bool have_one_lease(const slot_range& slots) const noexcept;
+    std::uint32_t fill(const slot_range& slots) noexcept;
+    std::uint32_t give_to_waiting(const slot_range& slots) noexcept;
+    std::uint32_t give_to_batch(receive_batch_operation* op, const slot_range& slots) noexcept;
+    std::uint32_t give_to_some(receive_some_operation* op, const slot_range& slots) noexcept;
+    void queue(const slot_range& slots) noexcept;
+    void queue_in_place_of_oldest(const slot_range& slots) noexcept;
     void drop_queued() noexcept;
 
     std::shared_ptr<receive_core> core_;
     completion_engine& engine_;
     slot_pool& pool_; ///< The core's.
     std::optional<std::uint8_t> channel_;
-    std::uint32_t limit_;             ///< Frames that it keeps.
-    std::vector<std::uint32_t> ring_; ///< Slots; a power of two of them.
-    std::uint32_t mask_;
-    std::uint64_t head_ = 0; ///< How many left the ring.
-    std::uint32_t count_ = 0;
+    std::uint32_t limit_; ///< Frames that it keeps.
+    slot_fifo queued_;
+    bool queued_have_one_lease_ = true; ///< All of them; false: perhaps not.
     async::operation_queue<receive_one_operation> waiting_one_;
     async::operation_queue<receive_some_operation> waiting_some_;
     async::operation_queue<receive_batch_operation> waiting_batch_;
     receive_some_operation* filling_ = nullptr; ///< Ready, not yet called, with room for more.
     std::atomic<std::uint64_t> last_id_{0};
-    std::uint64_t at_once_ = 0; ///< Frames that were never in the ring.
+    std::uint64_t arrived_ = 0; ///< Frames.
     std::uint64_t dropped_ = 0;
 };
 
