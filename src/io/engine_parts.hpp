@@ -59,8 +59,8 @@ struct completion_engine::parts {
     std::vector<engine_owner> owners;
     std::vector<std::uint16_t> free_owners;
     std::vector<completion_sink*> sweepers;
-    std::shared_ptr<std::atomic<bool>> any_called = std::make_shared<std::atomic<bool>>(false);
-    std::vector<called_sweepers> called;
+    std::shared_ptr<sweep_call::board> first_calls = std::make_shared<sweep_call::board>();
+    std::vector<called_sweepers> called{{first_calls, {}}};
 
     asio::steady_timer timer;
     bool timer_pending = false;

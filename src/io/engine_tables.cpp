@@ -200,7 +200,7 @@ sweep_call completion_engine::add_called_sweeper(completion_sink& sink) {
     auto group = std::find_if(groups.begin(), groups.end(), has_place);
     if (group == groups.end()) {
         auto calls = std::make_shared<sweep_call::board>();
-        calls->any = parts_->any_called;
+        calls->first = parts_->first_calls;
         group = groups.insert(groups.end(), {std::move(calls), {}});
     }
     const auto place = std::find(group->sinks.begin(), group->sinks.end(), nullptr);

@@ -181,7 +181,7 @@ bool completion_engine::poll_again() {
 }
 
 inline bool completion_engine::sweep_called() {
-    auto& any = *parts_->any_called;
+    auto& any = parts_->first_calls->any;
     if (!any.load(std::memory_order_relaxed)) return false;
     any.exchange(false, std::memory_order_acquire);
     return sweep_those_called();

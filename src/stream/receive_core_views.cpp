@@ -123,8 +123,10 @@ std::string receive_core::stalled_by() const {
     return most * 2 >= lent_ ? worst : "leases held by the application";
 }
 
-receive_server_snapshot receive_core::snapshot() const {
+receive_server_snapshot receive_core::snapshot() {
     auto held = core_.engine().lock();
+    // What came back since the last sweep, which there may be none of.
+    (void)collect();
     const auto p = local();
     receive_server_snapshot s;
     s.fpga_ip = config_.fpga_ip;

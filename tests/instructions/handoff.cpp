@@ -27,7 +27,7 @@ using typed_server = basic_receive_server<asio::io_context::executor_type>;
 
 constexpr std::uint32_t depth = 256;
 constexpr std::uint32_t slot_size = 64;
-constexpr std::size_t most = 16; // frames of a batch
+constexpr std::size_t most = 64; // frames of a batch
 
 void pin_to(unsigned cpu) {
     cpu_set_t set;
@@ -46,7 +46,9 @@ class batch_queue {
   public:
     bool push(frame_batch batch) {
         const auto head = head_.load(std::memory_order_relaxed);
-        if (head - tail_.load(std::memory_order_acquire) == places) return false;
+        // The reader's line is fetched when there seems to be no room only.
+        if (head - tail_seen_ == places) tail_seen_ = tail_.load(std::memory_order_acquire);
+        if (head - tail_seen_ == places) return false;
         ring_[head % places] = std::move(batch);
         head_.store(head + 1, std::memory_order_release);
         return true;
@@ -65,6 +67,7 @@ class batch_queue {
 
     std::array<frame_batch, places> ring_;
     alignas(64) std::atomic<std::size_t> head_{0};
+    alignas(64) std::size_t tail_seen_ = 0; ///< The writer's.
     alignas(64) std::atomic<std::size_t> tail_{0};
 };
 

@@ -12,9 +12,11 @@ namespace rocio {
 /// one may outlive its sink and its engine, and does nothing then. Any thread.
 class sweep_call {
   public:
-    /// Of up to 64 sinks; `any` is everybody's, so that an engine looks at one word while nobody called.
-    struct board {
-        std::shared_ptr<std::atomic<bool>> any;
+    /// Of up to 64 sinks. The first one's `any` is everybody's, so that an engine looks at one word while
+    /// nobody called; both are on one line, which goes to who calls and back.
+    struct alignas(64) board {
+        std::shared_ptr<board> first; ///< Null: this one.
+        std::atomic<bool> any{false};
         std::atomic<std::uint64_t> sinks{0};
     };
 
@@ -26,7 +28,8 @@ class sweep_call {
         if (!calls_) return;
         calls_->sinks.fetch_or(bit_, std::memory_order_relaxed);
         // An exchange, so that the engine's own sees what everybody wrote before, not only the last one.
-        calls_->any->exchange(true, std::memory_order_acq_rel);
+        auto& first = calls_->first ? *calls_->first : *calls_;
+        first.any.exchange(true, std::memory_order_acq_rel);
     }
 
   private:

@@ -194,5 +194,33 @@ TEST_F(receive_counts_test, a_queue_pair_is_told_from_it) {
     EXPECT_EQ(queue_pair_of(s.snapshot()).number, 0U);
 }
 
+/// No device should do either, but a frame must not be lost by it, nor a slot lent twice.
+TEST_F(receive_counts_test, completions_out_of_their_order_and_doubled_ones_lose_and_double_nothing) {
+    auto& s = connected_server(std::nullopt);
+    auto view = s.all();
+    const auto posted = dev->receive_log(pair);
+    ASSERT_EQ(posted.size(), depth);
+    const auto completes = [&](std::size_t slot) {
+        work_completion c;
+        c.id = posted[slot].id;
+        c.op = completion_opcode::receive;
+        c.has_immediate = true;
+        c.immediate = imm(static_cast<std::uint32_t>(slot), 1);
+        c.byte_len = 8;
+        dev->inject(c);
+    };
+    for (const std::size_t slot : {2U, 0U, 0U, 3U, 2U, 1U}) completes(slot);
+    std::vector<std::uint32_t> slots;
+    std::vector<frame> held;
+    for (std::uint32_t i = 0; i < depth; ++i) {
+        held.push_back(take(view));
+        slots.push_back(held.back().slot());
+    }
+    EXPECT_EQ(slots, (std::vector<std::uint32_t>{2, 0, 3, 1}));
+    EXPECT_EQ(s.snapshot().slots_posted, 0U);
+    EXPECT_EQ(s.snapshot().slots_lent, depth);
+    EXPECT_EQ(s.snapshot().rx_frame_count, depth);
+}
+
 } // namespace
 } // namespace rocio::test

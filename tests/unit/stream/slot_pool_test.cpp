@@ -189,7 +189,7 @@ TEST(slot_pool, a_slot_is_lent_from_its_lending_until_it_is_taken) {
     pool.lend(130, 2);
     EXPECT_EQ(lent(), (std::vector<std::uint32_t>{62, 63, 64, 65, 130}));
     pool.drop_lease(63);
-    EXPECT_EQ(lent(), (std::vector<std::uint32_t>{62, 64, 65, 130})) << "not taken, but it is known";
+    EXPECT_TRUE(pool.is_lent(63)) << "nobody took it";
     pool.drop_lease(130);
     EXPECT_TRUE(pool.is_lent(130)) << "one lease of two";
     EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{63});

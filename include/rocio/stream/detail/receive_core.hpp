@@ -39,7 +39,7 @@ class receive_core final : public completion_sink,
 
     std::shared_ptr<view_state> make_view(std::optional<std::uint8_t> channel, const view_options& options);
     host_parameters host() const;
-    receive_server_snapshot snapshot() const;
+    receive_server_snapshot snapshot();
     error_info last_error() const;
     bool is_connected() const;
     error_info set_transport(const transport_config& transport);

@@ -4,6 +4,7 @@
 #include <rocio/io/detail/upcall_round.hpp>
 #include <rocio/io/sweep_call.hpp>
 #include <rocio/stream/detail/lent_slots.hpp>
+#include <rocio/stream/detail/return_stack.hpp>
 #include <rocio/stream/detail/slot_runs.hpp>
 
 #include <algorithm>
@@ -34,17 +35,6 @@ struct slot_record {
     }
 };
 
-/// The leases on a slot. Apart from its record: where there are several they go to and fro between the
-/// threads that have them.
-struct slot_tenure {
-    static constexpr std::uint32_t run = 0x80000000; ///< The first of a returned run; the rest is its length.
-
-    /// Or what is above. 1 also while there is none: a slot that goes to one taker and comes back leaves it
-    /// untouched.
-    std::atomic<std::uint32_t> leases{1};
-    std::atomic<std::uint32_t> next{0}; ///< While it is on the stack of returned slots.
-};
-
 /// Gets the slots that come back from a round of handlers, together.
 class slot_owner {
   public:
@@ -63,12 +53,6 @@ class slot_owner {
 /// A lease touches no device object: it pushes its slot here, and the engine takes the whole stack and
 /// re-posts it in one chain. Outlives the server while leases do: see abandon().
 class slot_pool final : public lender {
-    /// What the stack's head is where it is no slot.
-    static constexpr std::uint32_t last_index = 0xFFFFFFFC;
-    static constexpr std::uint32_t abandoned = 0xFFFFFFFD;
-    static constexpr std::uint32_t armed = 0xFFFFFFFE;
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
-
   public:
     /// `depth` slots of `slot_size` zeroed bytes, page-aligned, in whole pages. Throws std::bad_alloc.
     slot_pool(std::uint32_t depth, std::uint32_t slot_size, const memory_options& options = {});
@@ -88,33 +72,28 @@ class slot_pool final : public lender {
 
     /// Engine only: the slot goes out with `n` leases.
     void lend(std::uint32_t index, std::uint32_t n) noexcept {
-        tenures_[index].leases.store(n, std::memory_order_relaxed);
+        leases_[index].store(n, std::memory_order_relaxed);
         lend({index, index + 1});
     }
     /// Engine only: they go out with one lease each.
     void lend(const slot_range& slots) noexcept { lent_.insert(slots); }
     /// Engine only: they are back.
     void end_loan(const slot_range& slots) noexcept { lent_.erase(slots); }
-    /// Any thread. When it is, what was written before lend() can be read. Of those that came back together
-    /// only the first is known to be back before the engine took them.
-    bool is_lent(std::uint32_t index) const noexcept {
-        return lent_.has(index) && leases(index) < slot_tenure::run;
-    }
+    /// Any thread: it is until the engine has taken it back. When it is, what was written before lend() can
+    /// be read.
+    bool is_lent(std::uint32_t index) const noexcept { return lent_.has(index); }
     /// Engine only, of a lent slot.
     std::uint32_t leases(std::uint32_t index) const noexcept {
-        return tenures_[index].leases.load(std::memory_order_relaxed);
+        return leases_[index].load(std::memory_order_relaxed);
     }
-    void add_lease(std::uint32_t index) noexcept {
-        tenures_[index].leases.fetch_add(1, std::memory_order_relaxed);
-    }
+    void add_lease(std::uint32_t index) noexcept { leases_[index].fetch_add(1, std::memory_order_relaxed); }
     /// Any thread. With the last lease the slot goes onto the stack of returned ones; if the engine waits in
     /// the kernel it is woken, once. From a handler that our engine calls it goes there with the others that
     /// come back in that round.
     [[gnu::noinline]] void drop_lease(std::uint32_t index) noexcept {
         auto& round = upcall_round::current();
         // Whoever has the only lease is alone: nobody else could make a second one.
-        if (tenures_[index].leases.load(std::memory_order_acquire) != 1 || round.engine() != engine_)
-            [[unlikely]]
+        if (leases_[index].load(std::memory_order_acquire) != 1 || round.engine() != engine_) [[unlikely]]
             return drop_lease_slowly(index);
         gather({index, index + 1}, round);
     }
@@ -125,8 +104,7 @@ class slot_pool final : public lender {
         auto& round = upcall_round::current();
         const slot_range slots{first, first + count};
         if (round.engine() == engine_) return gather(slots, round);
-        mark_returned(slots);
-        give_back({first, first, count});
+        give_back(slots);
     }
 
     /// Slots on their way back together: one atomic exchange for all of them. Of one pool.
@@ -136,40 +114,32 @@ class slot_pool final : public lender {
         returning(const returning&) = delete;
         returning& operator=(const returning&) = delete;
         ~returning() {
-            if (run_.size() == 0) return;
-            link();
+            if (run_.empty()) return;
+            pool_.returned_.add(chain_, run_);
             pool_.give_back(chain_);
         }
         /// As drop_lease().
         void drop_lease(std::uint32_t index) noexcept {
             if (!pool_.was_last(index)) return;
-            if (run_.size() != 0 && index == run_.end) {
+            if (!run_.empty() && index == run_.end) {
                 ++run_.end;
                 return;
             }
-            if (run_.size() != 0) link();
+            if (!run_.empty()) pool_.returned_.add(chain_, run_);
             run_ = {index, index + 1};
         }
 
       private:
-        friend class slot_pool;
-        /// Runs, linked from `first` to `last`, which came before it.
-        struct chain {
-            std::uint32_t first = none, last = none;
-            std::uint32_t slots = 0;
-        };
-        void link() noexcept { pool_.link(run_, chain_); }
-
         slot_pool& pool_;
         slot_range run_{};
-        chain chain_{};
+        return_stack::chain chain_{};
     };
 
     /// Engine only: slots whose leases are replaced by others. As drop_lease(), but without an atomic
     /// instruction, and it does not call.
     class recycling {
       public:
-        explicit recycling(slot_pool& pool) noexcept : pool_(pool), tenures_(pool.tenures_.get()) {}
+        explicit recycling(slot_pool& pool) noexcept : pool_(pool), leases_(pool.leases_.get()) {}
         recycling(const recycling&) = delete;
         recycling& operator=(const recycling&) = delete;
         ~recycling() {
@@ -178,7 +148,7 @@ class slot_pool final : public lender {
 
         slot_pool& pool() const noexcept { return pool_; }
         void drop_lease(std::uint32_t index) noexcept {
-            if (tenures_[index].leases.load(std::memory_order_acquire) != 1) [[unlikely]]
+            if (leases_[index].load(std::memory_order_acquire) != 1) [[unlikely]]
                 return pool_.drop_lease(index);
             if (index != run_.end) [[unlikely]]
                 run_ = pool_.begin_recycled(run_, index);
@@ -187,7 +157,7 @@ class slot_pool final : public lender {
 
       private:
         slot_pool& pool_;
-        slot_tenure* tenures_;
+        std::atomic<std::uint32_t>* leases_;
         slot_range run_{}; ///< Not in the pool's list yet.
     };
     /// Engine only: those, to be taken before the next sweep.
@@ -208,16 +178,16 @@ class slot_pool final : public lender {
         std::uint32_t n = 0;
         for (const auto& run : recycled_.all()) n += pass_on(run, out);
         recycled_.clear();
-        if (returned_.load(std::memory_order_relaxed) > last_index) return n;
-        return n + take_from_stack(out);
+        returned_.take([&](const slot_range& run) { n += pass_on(run, out); });
+        return n;
     }
 
     /// Engine only: from now on a return wakes. False if something was returned meanwhile: take it first.
     bool arm() noexcept;
     /// Engine only: it is awake, returns need not wake it.
     void disarm() noexcept {
-        if (returned_.load(std::memory_order_relaxed) == armed) [[unlikely]]
-            leave_armed();
+        if (returned_.is_armed()) [[unlikely]]
+            returned_.disarm();
     }
     /// `wake` is called by whoever returns a slot to an armed pool, until close(); `first` by whoever returns
     /// the first slot since the last take_returned(). `owner` gets those that come back from handlers of its
@@ -246,33 +216,20 @@ class slot_pool final : public lender {
 
     /// Ends a lease; true for the last one.
     bool was_last(std::uint32_t index) noexcept {
-        auto& leases = tenures_[index].leases;
+        auto& leases = leases_[index];
         // Whoever has the only lease is alone: nobody else could make a second one.
         if (leases.load(std::memory_order_acquire) == 1) return true;
         if (leases.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
         leases.store(1, std::memory_order_relaxed);
         return true;
     }
-    void give_back(const returning::chain& chain) noexcept {
-        std::uint32_t head = returned_.load(std::memory_order_relaxed);
-        do {
-            if (head > last_index) return give_back_first(chain);
-            tenures_[chain.last].next.store(head, std::memory_order_relaxed);
-        } while (!returned_.compare_exchange_weak(head, chain.first, std::memory_order_acq_rel,
-                                                  std::memory_order_relaxed));
-        // Nothing of the pool may be touched any more: it may be gone with its last slot.
+    void give_back(const slot_range& slots) noexcept {
+        return_stack::chain chain;
+        returned_.add(chain, slots);
+        give_back(chain);
     }
-    void give_back_first(const returning::chain& chain) noexcept;
-    /// Before it goes onto the stack: how long it is.
-    void mark_returned(const slot_range& slots) noexcept {
-        tenures_[slots.first].leases.store(slot_tenure::run | slots.size(), std::memory_order_relaxed);
-    }
-    slot_range returned_run(std::uint32_t first) const noexcept {
-        return {first, first + (leases(first) & ~slot_tenure::run)};
-    }
-    void link(const slot_range& slots, returning::chain& chain) noexcept;
+    void give_back(const return_stack::chain& chain) noexcept;
     slot_range begin_recycled(slot_range done, std::uint32_t index) noexcept;
-    std::uint32_t take_from_stack(slot_runs& out) noexcept;
     std::uint32_t pass_on(const slot_range& run, slot_runs& out) noexcept {
         lent_.erase(run);
         out.push(run);
@@ -285,7 +242,6 @@ class slot_pool final : public lender {
     }
     void take_back_recycled() noexcept;
     void drop_lease_slowly(std::uint32_t index) noexcept;
-    void leave_armed() noexcept;
     void leave(std::uint32_t count) noexcept;
 
     mapped_memory memory_; // first, so that what is in use all the time lies together
@@ -293,18 +249,20 @@ class slot_pool final : public lender {
     std::uint32_t slot_size_;
     std::byte* slab_;
     std::unique_ptr<slot_record[]> records_;
-    std::unique_ptr<slot_tenure[]> tenures_;
-    lent_slots lent_;
-    slot_runs recycled_;
-    recycled_lender recycled_lender_{*this};
-    slot_runs gathered_;          ///< Touched in our engine's rounds only.
-    const void* engine_ = this;   ///< Its owner's, be that gone; without one nobody's.
-    slot_owner* owner_ = nullptr; ///< Used under its engine's lock.
+    /// By slot. 1 also while there is none: a slot that goes to one taker and comes back leaves it untouched.
+    std::unique_ptr<std::atomic<std::uint32_t>[]> leases_;
+    const void* engine_ = this; ///< Its owner's, be that gone; without one nobody's.
     std::shared_ptr<caller> caller_;
     /// After abandon(): how many slots came back, less those that are to come back; the pool goes at 0.
     std::atomic<std::int64_t> balance_{0};
-    /// Of both sides: on a line of its own.
-    alignas(64) std::atomic<std::uint32_t> returned_{none};
+
+    return_stack returned_;
+    // The engine's from here on: on other lines than what whoever has a lease reads.
+    alignas(64) slot_owner* owner_ = nullptr; ///< Used under its engine's lock.
+    lent_slots lent_;
+    slot_runs recycled_;
+    recycled_lender recycled_lender_{*this};
+    slot_runs gathered_; ///< Touched in our engine's rounds only.
 };
 
 } // namespace rocio::detail
