@@ -263,6 +263,8 @@ void ring_core::end_activity() noexcept {
 /// Slots that a reader has kept from a former session stay its own until it releases them.
 void ring_core::reset_slots() noexcept {
     to_post_.clear();
+    arrivals_.clear();
+    taken_from_ = next_ = next_end_ = 0;
     (void)held_.take_all();
     std::fill(tx_.begin(), tx_.end(), send_state::idle);
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
@@ -278,7 +280,7 @@ void ring_core::reset_slots() noexcept {
         ring_memory::store(memory_->tx_flags()[slot], 0);
         lengths_[slot].store(0, std::memory_order_relaxed);
     }
-    arrivals_head_ = queued_ = posted_ = in_flight_ = tx_cursor_ = tx_scan_ = 0;
+    posted_ = in_flight_ = tx_cursor_ = tx_scan_ = 0;
 }
 
 error_code ring_core::end_reason() const noexcept {

@@ -21,6 +21,7 @@ constexpr bool is_write(std::uint64_t outcome) noexcept {
 // ---- Completions, in runs where all is as usual, else one by one
 
 void ring_core::on_completions(std::span<const work_completion> batch) noexcept {
+    note_taken();
     const auto tag = core_.prefix().tag();
     while (!batch.empty()) {
         const bool ours = batch.front().id.tag() == tag;
@@ -76,23 +77,23 @@ std::size_t ring_core::receive_run(std::span<const work_completion> batch) noexc
     const bool queued = untaken_.has(slot);
     if (queued && !flags) return 0;
     auto most = std::min({posted_, config_.slots - last, slot_set::in_word(slot)});
-    if (!queued) most = std::min(most, config_.slots - arrivals_end());
     most = static_cast<std::uint32_t>(std::min<std::size_t>(batch.size(), most));
     if (most == 0) return 0;
     const auto unlike = filled_.word(slot) | (queued ? ~untaken_.word(slot) : untaken_.word(slot));
     if (const auto found = unlike & slot_set::mask(slot, most))
         most = static_cast<std::uint32_t>(std::countr_zero(found)) - slot % slot_set::slots_per_word;
     if (most == 0) return 0;
-    const auto n = !flags   ? fill<false, false>(&first, most, slot)
-                   : queued ? fill<true, true>(&first, most, slot)
-                            : fill<true, false>(&first, most, slot);
+    const auto n = write   ? flags ? fill_slots<true, true>(&first, most, slot)
+                                   : fill_slots<true, false>(&first, most, slot)
+                     : flags ? fill_slots<false, true>(&first, most, slot)
+                           : fill_slots<false, false>(&first, most, slot);
     untaken_.insert(slot, n);
     if (flags) filled_.insert(slot, n);
     // Only leases ask how many messages came, and they come and go, but come only here.
     if (memory_.use_count() > 1) count_arrivals(slot, n);
     posted_ -= n;
     received_ += n;
-    if (!queued) queued_ += n;
+    if (!queued) arrivals_.push({slot, slot + n});
     const bool at_once = !flags || config_.rearm == ring_rearm::on_publish;
     if (at_once) to_post_.add(token, n);
     if (flags) held_.add({engine().sweep_began(), slot, token, n, !at_once});
@@ -100,43 +101,31 @@ std::size_t ring_core::receive_run(std::span<const work_completion> batch) noexc
     return n;
 }
 
-template <bool flags, bool queued>
-inline std::uint32_t ring_core::fill(const work_completion* at, std::uint32_t most,
-                                     std::uint32_t slot) noexcept {
-    const bool write = at->op == completion_opcode::receive_rdma_write_with_immediate;
-    return write ? fill_slots<true, flags, queued>(at, most, slot)
-                 : fill_slots<false, flags, queued>(at, most, slot);
-}
-
-/// The slots that the completions fill, in a row, as long as these are like the first one. `queued`: they
-/// wait for a reader already. Everything that the loop needs is in locals, since after a store through a
-/// pointer members would be read again; and four at a time, since a loop's own instructions come to a fifth
-/// of it.
-template <bool write, bool flags, bool queued>
+/// The slots that the completions fill, in a row, as long as these are like the first one. Everything that
+/// the loop needs is in locals, since after a store through a pointer members would be read again; and four
+/// at a time, since a loop's own instructions come to a fifth of it.
+template <bool write, bool flags>
 [[gnu::noinline]] std::uint32_t ring_core::fill_slots(const work_completion* at, std::uint32_t most,
                                                       std::uint32_t first) noexcept {
     const auto outcome = at->outcome();
     const auto mask = immediate_mask_;
     const std::uint64_t slot_size = memory_->slot_size();
     auto* rx_flags = memory_->rx_flags() + first;
-    auto* arrivals = arrivals_.data() + arrivals_end();
     auto address = ring_memory::address_of(memory_->rx_slot(first));
     auto id = at->id.bits();
     auto slot = first;
-    const auto take = [&](std::size_t n) {
+    const auto take = [&](std::size_t n) __attribute__((always_inline)) {
         if (at[n].outcome() != outcome || at[n].id.bits() != id) return false;
         if (write && (at[n].immediate & mask) != slot) return false;
         if (flags) ring_memory::store(rx_flags[n], address);
-        if (!queued) arrivals[n] = slot;
         address += slot_size;
         id += wr_id::step();
         ++slot;
         return true;
     };
-    const auto next = [&](std::uint32_t n) {
+    const auto next = [&](std::uint32_t n) __attribute__((always_inline)) {
         at += n;
         rx_flags += n;
-        if (!queued) arrivals += n;
         most -= n;
     };
     for (; most >= 4; next(4))
@@ -220,8 +209,7 @@ void ring_core::deliver(const slot_run& run) noexcept {
     }
     if (!untaken_.has(slot)) {
         untaken_.insert(slot);
-        arrivals_[arrivals_end()] = slot;
-        ++queued_;
+        arrivals_.push({slot, slot + 1});
     }
     tell_of_arrivals();
 }
@@ -337,6 +325,7 @@ inline bool ring_core::post_waiting() noexcept {
 bool ring_core::on_sweep() noexcept {
     if (!active_) return false;
     memory_->disarm();
+    note_taken();
     bool any = uses_flags() && check_released();
     if (phase_ == phase::connected && uses_flags() && sends()) any |= send_published();
     if (active_) any |= post_waiting();

@@ -34,48 +34,56 @@ bool ring_core::on_park() noexcept {
     if (active_) (void)post_receives();
 }
 
-/// The next request, unless its answer slot is not sent yet: then it waits, and those behind it with it, as
-/// they came.
-inline bool ring_core::take_ready(std::uint32_t& slot) noexcept {
-    if (queued_ == 0) return false;
-    const auto next = arrivals_[arrivals_head_];
-    if (tx_[next] == send_state::posted || ring_memory::load(memory_->tx_flags()[next]) != 0) return false;
-    pop_arrival(next);
-    slot = next;
-    return true;
+inline bool ring_core::may_answer(std::uint32_t slot) noexcept {
+    return tx_[slot] != send_state::posted && ring_memory::load(memory_->tx_flags()[slot]) == 0;
 }
 
 // Both without a guard where nothing unusual comes: what it costs to keep one comes to as much as the rest.
 
+/// The next request, unless its answer slot is not sent yet: then it waits, and those behind it with it, as
+/// they came.
 bool ring_core::rx_poll(std::uint32_t& slot) {
-    auto& mutex = *engine().lock().release();
-    if (!answers_ || !take_ready(slot)) [[unlikely]]
-        return rx_poll_after_sweep(slot, mutex);
-    mutex.unlock();
+    if (!engine().try_enter()) [[unlikely]]
+        return rx_poll_contended(slot);
+    const auto next = next_;
+    if (next == next_end_ || answering_ == 0 || !may_answer(next)) [[unlikely]]
+        return rx_poll_after_sweep(slot);
+    next_ = next + 1;
+    slot = next;
+    return engine().leave_with(true);
+}
+
+[[gnu::noinline]] bool ring_core::rx_poll_contended(std::uint32_t& slot) {
+    engine().lock().release();
+    return rx_poll_after_sweep(slot);
+}
+
+[[gnu::noinline]] bool ring_core::rx_poll_after_sweep(std::uint32_t& slot) {
+    const auto held = engine().entered();
+    if (answering_ == 0) return false;
+    if (next_ != next_end_ || arrivals_.empty()) sweep_device();
+    if (!fetch_next() || !may_answer(next_)) return false;
+    slot = next_++;
     return true;
 }
 
-[[gnu::noinline]] bool ring_core::rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex) {
-    const completion_engine::lock_type held(mutex, std::adopt_lock);
-    if (!answers_) return false;
-    sweep_device();
-    return take_ready(slot);
-}
-
 bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
-    auto& mutex = *engine().lock().release();
-    const bool valid = answers_ && slot < config_.slots && length - 1 < config_.slot_size;
+    if (!engine().try_enter()) [[unlikely]]
+        return tx_publish_contended(slot, length);
+    const bool valid = slot < answering_ && length - 1 < config_.slot_size;
     if (!valid || tx_[slot] == send_state::posted) [[unlikely]]
-        return tx_publish_after_sweep(slot, length, mutex);
-    const bool done = post_answer(slot, static_cast<std::uint32_t>(length));
-    mutex.unlock();
-    return done;
+        return tx_publish_after_sweep(slot, length);
+    return engine().leave_with(post_answer(slot, static_cast<std::uint32_t>(length)));
 }
 
-[[gnu::noinline]] bool ring_core::tx_publish_after_sweep(std::uint32_t slot, std::size_t length,
-                                                         async::light_mutex& mutex) {
-    const completion_engine::lock_type held(mutex, std::adopt_lock);
-    if (!answers_ || slot >= config_.slots || length == 0 || length > config_.slot_size) return false;
+[[gnu::noinline]] bool ring_core::tx_publish_contended(std::uint32_t slot, std::size_t length) {
+    engine().lock().release();
+    return tx_publish_after_sweep(slot, length);
+}
+
+[[gnu::noinline]] bool ring_core::tx_publish_after_sweep(std::uint32_t slot, std::size_t length) {
+    const auto held = engine().entered();
+    if (slot >= answering_ || length == 0 || length > config_.slot_size) return false;
     while (tx_[slot] == send_state::posted) {
         sweep_device();
         if (!active_) return false;

@@ -23,14 +23,17 @@ class light_mutex {
         if (!try_lock()) wait();
     }
     void unlock() noexcept {
-        if (state_.exchange(free, std::memory_order_release) == wanted) [[unlikely]]
+        if (!try_unlock()) [[unlikely]]
             wake_one();
     }
+    /// unlock() whose rare part is the last that its caller does: false: it is unlocked, and wake_one() must
+    /// follow.
+    bool try_unlock() noexcept { return state_.exchange(free, std::memory_order_release) != wanted; }
+    [[gnu::noinline]] void wake_one() noexcept { state_.notify_one(); }
 
   private:
     static constexpr std::uint32_t free = 0, taken = 1, wanted = 2;
 
-    [[gnu::noinline]] void wake_one() noexcept { state_.notify_one(); }
     /// Whoever waits marks it as wanted, also when it gets it: others may wait as well.
     [[gnu::noinline]] void wait() noexcept {
         while (state_.exchange(wanted, std::memory_order_acquire) != free)

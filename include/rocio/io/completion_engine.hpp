@@ -164,6 +164,12 @@ class completion_engine final : public asio::execution_context::service {
     /// The same lock as lock()'s, without a guard; leave() is the last that its function does.
     bool try_enter() const noexcept { return mutex_.try_lock(); }
     void leave() const noexcept { mutex_.unlock(); }
+    /// leave() for who has a result to give, without a register to be saved.
+    bool leave_with(bool result) const noexcept {
+        if (!mutex_.try_unlock()) [[unlikely]]
+            return wake_next(result);
+        return result;
+    }
     lock_type entered() const noexcept { return lock_type(mutex_, std::adopt_lock); } ///< After try_enter().
 
     /// Makes sure a turn comes. *locked*
@@ -230,6 +236,10 @@ class completion_engine final : public asio::execution_context::service {
             wait_for_mutex();
     }
     void wait_for_mutex() const;
+    [[gnu::noinline]] bool wake_next(bool result) const noexcept {
+        mutex_.wake_one();
+        return result;
+    }
 
     /// What every operation touches: here, so that the members above are a few instructions in their callers.
     struct hot_state {

@@ -104,8 +104,11 @@ TEST_F(queue_pair_rdma, receive_tells_a_write_from_a_message) {
     qp.async_receive(memory.buffer(0, 64), message.handler());
     auto id = posted().request.id;
     id.slot = queue_pair_config{}.send_depth; // the first receive
-    dev->inject(
-        {id, errc::success, completion_opcode::receive_rdma_write_with_immediate, true, 77, 3000, {}});
+    dev->inject({.id = id,
+                 .op = completion_opcode::receive_rdma_write_with_immediate,
+                 .has_immediate = true,
+                 .immediate = 77,
+                 .byte_len = 3000});
     complete();
     EXPECT_TRUE(message.result().by_write);
     EXPECT_EQ(message.result().size, 3000U);

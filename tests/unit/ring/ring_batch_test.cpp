@@ -363,6 +363,25 @@ TEST_F(RingBatch, a_lease_whose_slot_somebody_else_released_hears_of_it_too) {
     EXPECT_TRUE(lease->overwritten());
 }
 
+/// Two came at once; the second is written over before it is taken, and taken before the next sweep.
+TEST_F(RingBatch, what_was_written_over_before_it_was_taken_is_told_of_again) {
+    auto& r = connected();
+    std::optional<ring_slot> lease;
+    r.async_receive([&](error_code, ring_slot slot) { lease = std::move(slot); });
+    writes({0});
+    run_until([&] { return lease.has_value(); });
+    writes({1, 2});
+    run_until([&] { return dev->queued() == 0; });
+    r.async_receive([&](error_code, ring_slot slot) { lease = std::move(slot); });
+    run_until([&] { return lease->index() == 1; });
+    writes({2});
+    EXPECT_THAT(taken(), ElementsAre(2));
+    EXPECT_EQ(r.snapshot().overwritten, 1U);
+    r.release(2);
+    run_until([&] { return r.rx_flags()[2] != 0; });
+    EXPECT_THAT(taken(), ElementsAre(2));
+}
+
 TEST_F(RingBatch, all_who_wait_hear_of_a_batch) {
     auto& r = connected();
     int told = 0;
@@ -437,6 +456,47 @@ TEST_F(UnifiedBatch, a_request_waits_for_its_send_slot) {
     EXPECT_THAT(polled(r), IsEmpty()) << "and those behind it";
     ASSERT_TRUE(dev->complete_send(0));
     EXPECT_THAT(polled(r), ElementsAre(0, 1));
+}
+
+TEST_F(UnifiedBatch, a_request_over_one_that_waits_for_its_send_slot_is_counted) {
+    auto& r = connected();
+    writes({0, 1, 2});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    EXPECT_EQ(slot, 0U);
+    ASSERT_TRUE(r.tx_publish(1)) << "whoever asked for it";
+    writes({1, 0});
+    EXPECT_THAT(polled(r), IsEmpty());
+    EXPECT_EQ(r.snapshot().overwritten, 1U) << "0 was taken, 1 was not";
+    ASSERT_TRUE(dev->complete_send(0));
+    EXPECT_THAT(polled(r), ElementsAre(1, 2, 0));
+}
+
+TEST_F(UnifiedBatch, requests_left_at_the_end_of_a_session_are_gone_with_the_next) {
+    auto& r = connected();
+    writes({0, 1, 2, 5});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    r.connect(some_peer());
+    EXPECT_TRUE(r.is_connected());
+    ASSERT_TRUE(dev->fail_receive(0, errc::local_protection_error));
+    EXPECT_THAT(polled(r), ElementsAre(1, 2, 5)) << "until the sweep that finds the failure";
+    EXPECT_FALSE(r.is_connected());
+    EXPECT_FALSE(r.rx_poll(slot));
+    r.connect(some_peer());
+    EXPECT_FALSE(r.rx_poll(slot));
+    ASSERT_TRUE(dev->complete_write(1, 1));
+    EXPECT_THAT(polled(r), ElementsAre(1));
+    EXPECT_EQ(r.snapshot().overwritten, 0U);
+}
+
+TEST_F(UnifiedBatch, slots_are_polled_by_either_name) {
+    auto& r = connected();
+    writes({0, 1, 2});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    EXPECT_THAT(taken(), ElementsAre(1, 2));
+    EXPECT_FALSE(r.rx_poll(slot));
 }
 
 TEST_F(UnifiedBatch, what_others_on_the_queue_get_is_theirs) {

@@ -3,6 +3,7 @@
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/io/detail/slot_fifo.hpp>
 #include <rocio/ring/detail/held_slots.hpp>
 #include <rocio/ring/detail/receives_to_post.hpp>
 #include <rocio/ring/detail/ring_memory.hpp>
@@ -84,7 +85,8 @@ class ring_core final : public completion_sink,
     void end_activity() noexcept;
     void enter(phase next) noexcept {
         phase_ = next;
-        answers_ = next == phase::connected && config_.mode == ring_mode::unified;
+        const bool answers = next == phase::connected && config_.mode == ring_mode::unified;
+        answering_ = answers ? config_.slots : 0;
     }
     void end_session(const error_info& cause, phase next) noexcept;
     void reset_slots() noexcept;
@@ -97,20 +99,12 @@ class ring_core final : public completion_sink,
     std::size_t pass_on(std::span<const work_completion> batch, std::uint32_t tag) noexcept;
     std::size_t dispatch(std::span<const work_completion> batch) noexcept;
     std::size_t receive_run(std::span<const work_completion> batch) noexcept;
-    template <bool flags, bool queued>
-    std::uint32_t fill(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
-    template <bool write, bool flags, bool queued>
+    template <bool write, bool flags>
     std::uint32_t fill_slots(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
     void count_arrivals(std::uint32_t slot, std::uint32_t n) noexcept;
     void tell_of_arrivals() noexcept;
     bool take_next(std::uint32_t& slot) noexcept;
-    std::uint32_t arrivals_end() const noexcept { return (arrivals_head_ + queued_) & (config_.slots - 1); }
-    /// Takes the first one, which is in `slot`.
-    void pop_arrival(std::uint32_t slot) noexcept {
-        arrivals_head_ = (arrivals_head_ + 1) & (config_.slots - 1);
-        --queued_;
-        untaken_.erase(slot);
-    }
+    bool take_contended(std::uint32_t& slot);
     bool retire(std::uint32_t slot) noexcept;
     bool check_released() noexcept;
     bool check_released(const slot_run& run) noexcept;
@@ -124,9 +118,17 @@ class ring_core final : public completion_sink,
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
     bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
-    bool take_ready(std::uint32_t& slot) noexcept;
-    bool rx_poll_after_sweep(std::uint32_t& slot, async::light_mutex& mutex);
-    bool tx_publish_after_sweep(std::uint32_t slot, std::size_t length, async::light_mutex& mutex);
+    bool may_answer(std::uint32_t slot) noexcept;
+    bool fetch_next() noexcept;
+    void note_taken() noexcept {
+        if (next_ == taken_from_) return;
+        untaken_.erase(taken_from_, next_ - taken_from_);
+        taken_from_ = next_;
+    }
+    bool rx_poll_contended(std::uint32_t& slot);
+    bool rx_poll_after_sweep(std::uint32_t& slot);
+    bool tx_publish_contended(std::uint32_t slot, std::size_t length);
+    bool tx_publish_after_sweep(std::uint32_t slot, std::size_t length);
     bool post_answer(std::uint32_t slot, std::uint32_t length) noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
@@ -141,7 +143,7 @@ class ring_core final : public completion_sink,
     void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
-    bool has_filled() const noexcept { return queued_ != 0; }
+    bool has_filled() const noexcept { return next_ != next_end_ || !arrivals_.empty(); }
     bool receives() const noexcept { return config_.mode != ring_mode::tx_only; }
     bool sends() const noexcept { return config_.mode != ring_mode::rx_only; }
     bool uses_flags() const noexcept {
@@ -159,13 +161,15 @@ class ring_core final : public completion_sink,
     receives_to_post to_post_;
     slot_set filled_;  ///< The slots of `held_`.
     slot_set again_;   ///< A message came while they were held.
-    slot_set untaken_; ///< In `arrivals_`.
+    slot_set untaken_; ///< Filled, and nobody was given them yet.
     std::vector<send_state> tx_;
     std::vector<std::atomic<std::uint32_t>> lengths_; ///< Of the next publish of a slot; 0: frame_size.
     held_slots held_;                                 ///< Their flags are set and not yet seen cleared.
     std::vector<std::uint32_t> tokens_;               ///< Of the slots that are on their way back (forward).
-    std::vector<std::uint32_t> arrivals_;             ///< Ring of filled slots in order of arrival.
-    std::uint32_t arrivals_head_ = 0, queued_ = 0;
+    slot_fifo arrivals_; ///< The untaken slots in order of arrival, behind these:
+    /// next_ to next_end_ - 1 are to be taken next. Those before, from taken_from_ on, were taken; untaken_
+    /// is told of that of all at once, before it is asked.
+    std::uint32_t taken_from_ = 0, next_ = 0, next_end_ = 0;
     std::uint32_t posted_ = 0, in_flight_ = 0;
     std::uint32_t immediate_mask_ = 0; ///< What of an immediate names the slot.
     std::uint32_t tx_cursor_ = 0;      ///< Where the next published flag is expected.
@@ -178,7 +182,7 @@ class ring_core final : public completion_sink,
     std::atomic<std::uint64_t> last_id_{0};
 
     phase phase_ = phase::fresh;
-    bool answers_ = false; ///< Unified and connected.
+    std::uint32_t answering_ = 0; ///< Slots, when unified and connected; else none.
     bool active_ = false;
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <rocio/stream/detail/slot_range.hpp>
+#include <rocio/io/detail/slot_range.hpp>
 
 #include <algorithm>
 #include <atomic>

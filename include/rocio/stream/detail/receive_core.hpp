@@ -4,7 +4,7 @@
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
 #include <rocio/stream/detail/channel_counter.hpp>
-#include <rocio/stream/detail/slot_fifo.hpp>
+#include <rocio/io/detail/slot_fifo.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
 #include <rocio/stream/detail/slot_runs.hpp>
 #include <rocio/stream/detail/view_state.hpp>

@@ -1,4 +1,4 @@
-#include <rocio/stream/detail/slot_fifo.hpp>
+#include <rocio/io/detail/slot_fifo.hpp>
 
 namespace rocio::detail {
 
