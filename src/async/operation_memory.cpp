@@ -1,31 +1,33 @@
 #include <rocio/async/operation_memory.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <new>
 
 namespace rocio::async {
+
+void operation_memory::free_all(block* head) noexcept {
+    while (head) ::operator delete(std::exchange(head, head->next));
+}
 
 /// Frees the spare blocks when their thread ends.
 void operation_memory::open_spare() noexcept {
     struct closer {
         ~closer() {
             spare_.now = detail::spare_blocks::phase::closed;
-            for (void*& memory : spare_.blocks) ::operator delete(std::exchange(memory, nullptr));
+            std::fill(std::begin(spare_.room), std::end(spare_.room), std::uint8_t{0});
+            for (auto*& head : spare_.blocks) free_all(std::exchange(head, nullptr));
         }
     };
     static thread_local closer at_end;
     static_cast<void>(at_end);
     spare_.now = detail::spare_blocks::phase::open;
+    std::fill(std::begin(spare_.room), std::end(spare_.room), detail::spare_blocks::most);
 }
 
 operation_memory::~operation_memory() {
-    for (block* head : free_) {
-        while (head) {
-            block* next = head->next;
-            ::operator delete(head);
-            head = next;
-        }
-    }
+    for (block* head : free_) free_all(head);
 }
 
 void* operation_memory::allocate_slowly(std::size_t size) {

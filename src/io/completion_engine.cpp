@@ -102,7 +102,7 @@ engine_snapshot completion_engine::snapshot() const {
     s.completions = p.completions;
     const auto now = std::chrono::steady_clock::now();
     if (p.turn_began != time_point{}) s.in_turn = now - p.turn_began;
-    if (p.scheduled && hot_.outstanding > 0) s.turn_due = now - p.due_since;
+    if (hot_.scheduled && hot_.outstanding > 0) s.turn_due = now - p.due_since;
     const auto clock = p.cpu_clock;
     s.outstanding = hot_.outstanding;
     const auto is_queue_pair = [](const engine_owner& o) { return o.sink && o.queue; };
@@ -118,8 +118,11 @@ engine_snapshot completion_engine::snapshot() const {
 
 void completion_engine::work_finished() noexcept {
     if (hot_.down || hot_.outstanding == 0) return;
+    if (--hot_.outstanding > 0) return;
+    // What begins later is not late.
+    hot_.last_sweep = {};
     // The turn ends the waits that keep run() alive.
-    if (--hot_.outstanding == 0 && !hot_.in_turn) schedule_turn(schedule::post);
+    if (!hot_.in_turn) schedule_turn(schedule::post);
 }
 
 void completion_engine::wake() noexcept {
@@ -138,8 +141,8 @@ void completion_engine::note_peer_patience(std::chrono::nanoseconds patience) no
 /// returns, so a handler that begins an operation and then blocks (for a future, say) would wait for a turn
 /// that no other thread can take.
 void completion_engine::schedule_turn(schedule how, time_point now) noexcept {
-    if (parts_->scheduled) return;
-    parts_->scheduled = true;
+    if (hot_.scheduled || hot_.down) return;
+    hot_.scheduled = true;
     parts_->due_since = now == time_point{} ? std::chrono::steady_clock::now() : now;
     auto run = [this] { turn(); };
     fixed_handler<decltype(run)> handler{&parts_->turn_memory, run};

@@ -70,13 +70,12 @@ struct completion_engine::parts {
     fixed_memory timer_memory;
 
     polling_policy policy = polling_policy::park();
-    bool scheduled = false;
     bool waits_open = false; ///< Descriptors are in the context's epoll set.
     time_point last_work{};
     time_point turn_ended{}; ///< Of a turn after which the next one was deferred.
     std::chrono::nanoseconds gap_between_turns{0};
     time_point turn_began{};                  ///< Of the turn that runs; else the epoch.
-    time_point due_since{};                   ///< While `scheduled`.
+    time_point due_since{};                   ///< While one is scheduled.
     std::optional<clockid_t> cpu_clock{};     ///< Of the thread that had the last turn.
     std::chrono::nanoseconds gap_in_turn{-1}; ///< The longest that the present turn noted; -1: none.
     latency_histogram gaps;

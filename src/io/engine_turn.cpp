@@ -56,7 +56,7 @@ class completion_engine::turn_guard {
 
 void completion_engine::turn() {
     auto held = lock();
-    parts_->scheduled = false;
+    hot_.scheduled = false;
     run_turn(held);
 }
 

@@ -130,7 +130,7 @@ void completion_engine::on_readable(lock_type& lock, const device& dev) {
         for (auto& queue : entry->queues) queue.armed = false;
     }
     if (hot_.in_turn) return schedule_turn(schedule::defer);
-    if (!p.scheduled) run_turn(lock);
+    if (!hot_.scheduled) run_turn(lock);
 }
 
 /// A pending timer that ends earlier stays: it costs one empty turn, moving it costs one every time.

@@ -38,10 +38,12 @@ error_info queue_pair_impl::prepare(local_parameters& out) {
         destroy_pair(errc::work_request_flushed);
         if (auto e = core_.reopen(*this)) return e;
         close_reason_ = {};
+        usual_ = !raw_;
+        name_places();
         last_error_ = {};
     }
     if (auto e = core_.to_init()) return e;
-    refill(receives_, receive_base());
+    refill(receives_);
     out = core_.local();
     out.depth = core_.config().receive_depth;
     out.region = core_.config().region;

@@ -21,12 +21,8 @@ void set_failure(receive_operation& op, const error_code& ec) {
 }
 
 void set_success(send_operation&, const work_completion&) {}
-void set_success(receive_operation& op, const work_completion& wc) {
-    received_message message;
-    message.size = wc.byte_len;
-    message.by_write = wc.op == completion_opcode::receive_rdma_write_with_immediate;
-    if (wc.has_immediate) message.immediate = wc.immediate;
-    op.succeed(message);
+void set_success(receive_operation& op, const work_completion& completion) {
+    op.take(completion);
 }
 
 const queue_pair_config& checked(const queue_pair_config& config) {
@@ -58,20 +54,21 @@ bool send_operation::keep_inline_data(async::operation_memory& memory) noexcept 
     }
 }
 
-send_operation::~send_operation() {
-    if (memory_)
-        memory_->deallocate(const_cast<std::byte*>(request.inline_data.data()), request.inline_data.size());
+void send_operation::drop_inline_data() noexcept {
+    memory_->deallocate(const_cast<std::byte*>(request.inline_data.data()), request.inline_data.size());
 }
 
 queue_pair_impl::queue_pair_impl(completion_engine& engine, std::shared_ptr<device> dev,
                                  const queue_pair_config& config, std::shared_ptr<raw_completions> raw)
     : core_(engine, std::move(dev), checked(config)),
+      usual_(!raw),
+      sends_(0, config.send_depth),
+      receives_(config.send_depth, config.receive_depth),
       raw_(std::move(raw)),
-      sends_(config.send_depth),
-      receives_(config.receive_depth),
       drain_timer_(engine.context()) {
     auto held = engine.lock();
     throw_if(core_.open(*this));
+    name_places();
     if (!raw_) return;
     if (auto e = raw_->promise(config.send_depth + config.receive_depth)) {
         core_.close();
@@ -86,28 +83,44 @@ queue_pair_impl::~queue_pair_impl() {
     if (raw_) raw_->give_back(prefix, core_.config().send_depth + core_.config().receive_depth);
 }
 
+void queue_pair_impl::name_places() noexcept {
+    sends_.name_places(core_.prefix());
+    receives_.name_places(core_.prefix());
+}
+
+/// Success: the operation is the device's.
 template <class Operation>
-bool queue_pair_impl::post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept {
-    if (queue.free_count == 0) return false;
-    const auto slot = queue.free[queue.free_count - 1];
-    op->request.id = core_.id(first_slot + slot);
+errc queue_pair_impl::post(work_queue<Operation>& queue, Operation* op) noexcept {
+    auto* const place = queue.free_place();
+    if (!place) [[unlikely]]
+        return errc::queue_full;
+    op->request.id = place->id;
     const auto outcome = device_post({&op->request, 1});
-    if (outcome.accepted == 1) [[likely]] {
-        --queue.free_count;
-        queue.posted[slot] = op;
-        return true;
-    }
-    // "Full" is worth waiting for only if something is on the device whose completion makes room.
-    if (outcome.reason == errc::queue_full && !queue.idle()) return false;
-    refuse(op, outcome.reason == errc::success ? errc::local_operation_error : outcome.reason);
+    if (outcome.accepted != 1) [[unlikely]]
+        return outcome.reason == errc::success ? errc::local_operation_error : outcome.reason;
+    queue.put(*place, op);
+    return errc::success;
+}
+
+/// Of an operation that was not posted. "Full" is worth waiting for only if something is on the device whose
+/// completion makes room; else the operation ends.
+template <class Operation>
+bool queue_pair_impl::end_unless_full(work_queue<Operation>& queue, Operation* op, errc reason) noexcept {
+    if (reason == errc::queue_full && !queue.idle()) return false;
+    refuse(op, reason);
     return true;
 }
 
+bool queue_pair_impl::is_plain(const send_operation& op) const noexcept {
+    if (op.refusal != errc::success) [[unlikely]]
+        return false;
+    return !op.request.inlined || op.request.inline_data.size() <= core_.config().max_inline;
+}
+
 errc queue_pair_impl::check(const send_operation& op, queue_pair_state state) const noexcept {
-    const bool too_long = op.request.inlined && op.request.inline_data.size() > core_.config().max_inline;
     if (op.refusal != errc::success) return op.refusal;
     if (state != queue_pair_state::ready_to_send) return errc::invalid_state;
-    return too_long ? errc::inline_too_long : errc::success;
+    return is_plain(op) ? errc::success : errc::inline_too_long;
 }
 
 errc queue_pair_impl::check(const receive_operation&, queue_pair_state) const noexcept {
@@ -128,36 +141,72 @@ void queue_pair_impl::refuse(Operation* op, const error_code& why) noexcept {
 }
 
 template <class Operation>
-void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept {
+void queue_pair_impl::begin(work_queue<Operation>& queue, Operation* op) noexcept {
     const auto* pair = core_.pair_or_null();
     const auto state = pair ? pair->state() : queue_pair_state::error;
     if (const errc why = refusal(*op, state); why != errc::success) [[unlikely]]
         return refuse(op, why);
     const bool must_wait = !queue.waiting.empty() || state == queue_pair_state::reset;
-    if (!must_wait && post(queue, op, first_slot)) [[likely]]
-        return;
+    if (must_wait) return keep(queue, op);
+    const auto reason = post(queue, op);
+    queue.open = reason == errc::success;
+    if (!queue.open && !end_unless_full(queue, op, reason)) keep(queue, op);
+}
+
+template <class Operation>
+void queue_pair_impl::keep(work_queue<Operation>& queue, Operation* op) noexcept {
     if (!keep_for_later(*op, engine().memory()))
         return refuse(op, make_error_code(boost::system::errc::not_enough_memory));
+    queue.open = false;
     queue.waiting.push(op);
 }
 
 template <class Operation>
-void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) {
-    auto held = engine().lock();
-    if (engine().is_shut_down()) [[unlikely]] {
+inline void queue_pair_impl::start_work(work_queue<Operation>& queue, Operation* op) {
+    auto& e = engine();
+    if (!e.try_enter()) [[unlikely]]
+        return start_contended(op);
+    if (!queue.open || !is_plain(*op)) [[unlikely]]
+        return start_with_care(op);
+    if (const auto reason = post(queue, op); reason != errc::success) [[unlikely]]
+        return start_unposted(op, reason);
+    e.work_started();
+    e.leave();
+}
+
+template <class Operation>
+[[gnu::noinline]] void queue_pair_impl::start_contended(Operation* op) {
+    (void)engine().lock().release();
+    start_with_care(op);
+}
+
+/// With the engine entered, which it leaves.
+template <class Operation>
+[[gnu::noinline]] void queue_pair_impl::start_with_care(Operation* op) {
+    auto held = engine().entered();
+    if (engine().is_shut_down()) {
         held.unlock();
         return op->destroy();
     }
     engine().work_started();
-    begin(queue, op, first_slot);
+    begin(queue_of(op), op);
+}
+
+/// The same for one that the device did not take.
+template <class Operation>
+[[gnu::noinline]] void queue_pair_impl::start_unposted(Operation* op, errc reason) {
+    const auto held = engine().entered();
+    engine().work_started();
+    auto& queue = queue_of(op);
+    if (!end_unless_full(queue, op, reason)) keep(queue, op);
 }
 
 [[gnu::flatten]] void queue_pair_impl::start(send_operation* op) {
-    start_work(sends_, op, 0);
+    start_work(sends_, op);
 }
 
 [[gnu::flatten]] void queue_pair_impl::start(receive_operation* op) {
-    start_work(receives_, op, receive_base());
+    start_work(receives_, op);
 }
 
 void queue_pair_impl::start(closed_wait_operation* op) {
@@ -173,10 +222,11 @@ void queue_pair_impl::start(closed_wait_operation* op) {
 }
 
 template <class Operation>
-void queue_pair_impl::refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept {
-    while (!queue.waiting.empty() && queue.free_count > 0) {
+[[gnu::noinline]] void queue_pair_impl::refill(work_queue<Operation>& queue) noexcept {
+    while (!queue.waiting.empty() && queue.free_place()) {
         Operation* op = queue.waiting.pop();
-        if (post(queue, op, first_slot)) continue;
+        const auto reason = post(queue, op);
+        if (reason == errc::success || end_unless_full(queue, op, reason)) continue;
         async::operation_queue<Operation> again;
         again.push(op);
         return queue.waiting.prepend(again);
@@ -190,36 +240,67 @@ void queue_pair_impl::fail(Operation* op, const error_code& ec) noexcept {
     engine().complete(op);
 }
 
-/// The way of nearly every completion. False: it is none of those.
-template <class Operation>
-bool queue_pair_impl::succeed(work_queue<Operation>& queue, std::uint32_t slot, std::uint32_t first_slot,
-                              const work_completion& completion) noexcept {
-    auto* op = queue.take(slot);
-    if (!op) return false;
-    set_success(*op, completion);
-    engine().complete(op);
-    if (!queue.waiting.empty()) [[unlikely]]
-        refill(queue, first_slot);
-    return true;
+void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
+    on_completions({&completion, 1});
 }
 
-/// Kind and slot come from the id alone: of a failed completion nothing else is defined.
-[[gnu::flatten]] void queue_pair_impl::on_completion(const work_completion& completion) noexcept {
-    const auto base = receive_base();
-    const auto slot = completion.id.slot;
-    if (!raw_ && !close_reason_ && completion.status == errc::success) [[likely]] {
-        const bool known = slot < base ? succeed(sends_, slot, 0, completion)
-                                       : succeed(receives_, slot - base, base, completion);
-        if (!known) engine().count_stale();
-        return;
+void queue_pair_impl::on_completions(std::span<const work_completion> batch) noexcept {
+    const auto* at = batch.data();
+    const auto* const end = at + batch.size();
+    if (usual_) [[likely]]
+        at = take_successes(at, end);
+    if (at != end) [[unlikely]]
+        on_other_completions({at, end});
+}
+
+[[gnu::noinline]] void
+queue_pair_impl::on_other_completions(std::span<const work_completion> batch) noexcept {
+    do {
+        on_other_completion(batch.front());
+        batch = batch.subspan(1);
+    } while (!usual_ && !batch.empty());
+    on_completions(batch);
+}
+
+/// Null: no operation of ours.
+template <class Operation>
+inline Operation* queue_pair_impl::succeed(work_queue<Operation>& queue,
+                                           const work_completion& completion) noexcept {
+    auto* op = queue.take(completion.id.slot);
+    if (op) [[likely]]
+        set_success(*op, completion);
+    return op;
+}
+
+/// The way of nearly every completion; gives the first that is none of those. Kind and slot come from the id
+/// alone: of a failed completion nothing else is defined.
+[[gnu::flatten]] inline const work_completion*
+queue_pair_impl::take_successes(const work_completion* at, const work_completion* end) noexcept {
+    async::operation_base* first = nullptr;
+    async::operation_base* last = nullptr;
+    for (; at != end && at->status == errc::success; ++at) {
+        const auto slot = at->id.slot;
+        async::operation_base* op = nullptr;
+        if (slot < receives_.first_slot())
+            op = succeed(sends_, *at);
+        else
+            op = succeed(receives_, *at);
+        if (!op) break;
+        (last ? last->next : first) = op;
+        last = op;
     }
-    on_other_completion(completion);
+    if (last) engine().complete(first, last);
+    if (!sends_.waiting.empty()) [[unlikely]]
+        refill(sends_);
+    if (!receives_.waiting.empty()) [[unlikely]]
+        refill(receives_);
+    return at;
 }
 
 template <class Operation>
-bool queue_pair_impl::take_completion(work_queue<Operation>& queue, std::uint32_t slot,
+bool queue_pair_impl::take_completion(work_queue<Operation>& queue,
                                       const work_completion& completion) noexcept {
-    auto* op = queue.take(slot);
+    auto* op = queue.take(completion.id.slot);
     if (!op) return false;
     if (completion.status != errc::success) {
         fail(op, completion.status);
@@ -231,13 +312,12 @@ bool queue_pair_impl::take_completion(work_queue<Operation>& queue, std::uint32_
 }
 
 void queue_pair_impl::on_other_completion(const work_completion& completion) noexcept {
-    const auto base = receive_base();
-    const auto slot = completion.id.slot;
     if (raw_) {
         raw_->push(completion);
     } else {
-        const bool known = slot < base ? take_completion(sends_, slot, completion)
-                                       : take_completion(receives_, slot - base, completion);
+        const bool is_send = completion.id.slot < receives_.first_slot();
+        const bool known =
+            is_send ? take_completion(sends_, completion) : take_completion(receives_, completion);
         if (!known) return engine().count_stale();
     }
     if (completion.status != errc::success) enter_closed(completion.status);
@@ -275,7 +355,7 @@ void queue_pair_impl::enter_closed(const error_code& cause) noexcept {
         if (close_reason_ == errc::work_request_flushed && cause) close_reason_ = cause;
         return;
     }
-    close_reason_ = cause ? cause : error_code(errc::peer_closed);
+    set_closed(cause ? cause : error_code(errc::peer_closed));
     if (last_error_.code != close_reason_) last_error_ = {close_reason_, {}};
     // Goodbye first: the peer must stop before our queue pair does.
     release_watch();
@@ -285,6 +365,11 @@ void queue_pair_impl::enter_closed(const error_code& cause) noexcept {
     if (!core_.is_open()) return;
     if (core_.pair().to_error()) return destroy_pair(errc::work_request_flushed);
     if (!nothing_posted()) begin_drain();
+}
+
+void queue_pair_impl::set_closed(const error_code& reason) noexcept {
+    close_reason_ = reason;
+    usual_ = sends_.open = receives_.open = false;
 }
 
 /// With the queue pair gone the device touches no buffer any more, so what it did not complete may end.
@@ -310,11 +395,14 @@ bool queue_pair_impl::cancel_in(work_queue<Operation>& queue, const void* key,
         engine().complete(op);
         return true;
     }
-    const auto has_key = [key](const Operation* op) { return op && op->cancellation_key == key; };
-    const auto it = std::find_if(queue.posted.begin(), queue.posted.end(), has_key);
-    if (it == queue.posted.end()) return false;
+    const auto has_key = [key](const auto& place) {
+        return place.posted && place.posted->cancellation_key == key;
+    };
+    const auto places = queue.places();
+    const auto it = std::find_if(places.begin(), places.end(), has_key);
+    if (it == places.end()) return false;
     if ((type & asio::cancellation_type::terminal) == asio::cancellation_type::none) return true;
-    (*it)->cancelled = true;
+    it->posted->cancelled = true;
     enter_closed(asio::error::operation_aborted);
     return true;
 }
@@ -335,9 +423,7 @@ void queue_pair_impl::cancel_waits() {
 
 template <class Operation>
 void queue_pair_impl::finish_posted(work_queue<Operation>& queue, const error_code& ec) noexcept {
-    for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
-        if (auto* op = queue.take(slot)) fail(op, ec);
-    }
+    queue.take_each([&](Operation* op) { fail(op, ec); });
 }
 
 template <class Operation>
@@ -348,7 +434,7 @@ void queue_pair_impl::finish_waiting(work_queue<Operation>& queue, const error_c
 void queue_pair_impl::destroy_owner() {
     auto held = engine().lock();
     const auto aborted = error_code(asio::error::operation_aborted);
-    if (!close_reason_) close_reason_ = aborted;
+    if (!close_reason_) set_closed(aborted);
     release_watch();
     complete_waits(aborted);
     destroy_pair(aborted);
@@ -365,14 +451,12 @@ void queue_pair_impl::close() {
 
 template <class Operation>
 void queue_pair_impl::take_all(work_queue<Operation>& queue, async::operation_queue<>& pending) noexcept {
-    for (std::uint32_t slot = 0; slot < queue.posted.size(); ++slot) {
-        if (auto* op = queue.take(slot)) pending.push(op);
-    }
+    queue.take_each([&](Operation* op) { pending.push(op); });
     while (auto* op = queue.waiting.pop()) pending.push(op);
 }
 
 void queue_pair_impl::on_shutdown(async::operation_queue<>& pending) noexcept {
-    if (!close_reason_) close_reason_ = asio::error::operation_aborted;
+    if (!close_reason_) set_closed(asio::error::operation_aborted);
     // The device must not write into buffers that the handlers own.
     core_.close();
     take_all(sends_, pending);
@@ -456,6 +540,6 @@ post_outcome queue_pair_impl::post_receive(std::span<const receive_request> requ
 }
 
 // Also called by the connection steps in queue_pair_connect.cpp.
-template void queue_pair_impl::refill(work_queue<receive_operation>&, std::uint32_t) noexcept;
+template void queue_pair_impl::refill(work_queue<receive_operation>&) noexcept;
 
 } // namespace rocio::detail

@@ -8,6 +8,12 @@
 
 namespace rocio::verbs {
 
+namespace {
+
+constexpr std::size_t most_at_once = 32;
+
+} // namespace
+
 error_info verbs_completion_queue::make(std::shared_ptr<device_core> core, std::uint32_t depth,
                                         std::unique_ptr<device_completion_queue>& out) {
     const auto most = static_cast<std::uint32_t>(std::max(core->attributes().max_cqe, 0));
@@ -24,27 +30,28 @@ error_info verbs_completion_queue::make(std::shared_ptr<device_core> core, std::
     return {};
 }
 
+/// Mostly there is nothing, which a spinning thread finds out over and over: that goes first.
 [[gnu::flatten]] std::size_t verbs_completion_queue::poll(std::span<work_completion> out,
                                                           errc& error) noexcept {
-    constexpr std::size_t batch = 16;
-    error = errc::success;
-    std::size_t done = 0;
-    while (done < out.size()) {
-        ibv_wc found[batch];
-        const std::size_t wanted = std::min(batch, out.size() - done);
-        const int n = ibv_poll_cq(handle_.get(), static_cast<int>(wanted), found);
-        if (n < 0) {
-            if (done == 0) error = errc::local_operation_error; // else the next call says so
-            break;
-        }
-        for (int i = 0; i < n; ++i) {
-            out[done] = completion_of(found[i]);
-            if (out[done].status != errc::success) core_->note_failure(out[done].queue_pair);
-            ++done;
-        }
-        if (static_cast<std::size_t>(n) < wanted) break;
+    ibv_wc found[most_at_once];
+    const auto wanted = std::min(most_at_once, out.size());
+    const int n = ibv_poll_cq(handle_.get(), static_cast<int>(wanted), found);
+    error = n < 0 ? errc::local_operation_error : errc::success;
+    if (n <= 0) return 0;
+    const auto count = static_cast<std::size_t>(n);
+    for (std::size_t i = 0; i < count; ++i) {
+        translate(found[i], out[i]);
+        if (out[i].status != errc::success) [[unlikely]]
+            core_->note_failure(out[i].queue_pair);
     }
-    return done;
+    if (count < most_at_once) return count;
+    return count + poll_more(out.subspan(count));
+}
+
+/// An error after the first completions is what the next call says.
+[[gnu::noinline]] std::size_t verbs_completion_queue::poll_more(std::span<work_completion> out) noexcept {
+    errc later = errc::success;
+    return out.empty() ? 0 : poll(out, later);
 }
 
 errc verbs_completion_queue::arm() noexcept {

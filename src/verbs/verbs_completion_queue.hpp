@@ -36,6 +36,8 @@ class verbs_completion_queue final : public device_completion_queue {
   private:
     explicit verbs_completion_queue(std::shared_ptr<device_core> core) : core_(std::move(core)) {}
 
+    std::size_t poll_more(std::span<work_completion> out) noexcept;
+
     std::shared_ptr<device_core> core_; // outlives the handle
     completion_queue_handle handle_;
     unsigned events_ = 0;

@@ -134,16 +134,27 @@ errc verbs_queue_pair::check(const send_request& request) const noexcept {
     return errc::success;
 }
 
+/// Most calls bring one, whose chain needs no end put into it.
 template <class Request, class Chain, class Call>
-post_outcome verbs_queue_pair::post(std::span<const Request> requests, Chain& chain, Call call) noexcept {
+inline post_outcome verbs_queue_pair::post_one(const Request& request, Chain& chain, Call call) noexcept {
+    if (const errc refused = check(request); refused != errc::success) [[unlikely]]
+        return {0, refused};
+    fill(chain, 0, request);
+    if (const int result = chain.post_all(call); result != 0) [[unlikely]]
+        return {0, post_error(result, errno)};
+    return {1, errc::success};
+}
+
+template <class Request, class Chain, class Call>
+[[gnu::noinline]] post_outcome verbs_queue_pair::post(std::span<const Request> requests, Chain& chain,
+                                                      Call call) noexcept {
     post_outcome out;
     while (out.accepted < requests.size()) {
         const auto rest = requests.subspan(out.accepted);
         errc refused = errc::success;
         std::size_t count = 0;
         for (; count < std::min(rest.size(), chain.size()); ++count) {
-            if constexpr (std::is_same_v<Request, send_request>)
-                if ((refused = check(rest[count])) != errc::success) break;
+            if ((refused = check(rest[count])) != errc::success) break;
             fill(chain, count, rest[count]);
         }
         int result = 0;
@@ -155,21 +166,28 @@ post_outcome verbs_queue_pair::post(std::span<const Request> requests, Chain& ch
 }
 
 [[gnu::flatten]] post_outcome verbs_queue_pair::post_send(std::span<const send_request> requests) noexcept {
-    const queue_pair_state now = state_;
-    if (now != queue_pair_state::ready_to_send && now != queue_pair_state::error)
-        return {0, requests.empty() ? errc::success : errc::invalid_state};
-    return post(requests, sends_, [this](ibv_send_wr* first, ibv_send_wr** bad) {
+    const auto call = [this](ibv_send_wr* first, ibv_send_wr** bad) {
         return ibv_post_send(handle_.get(), first, bad);
-    });
+    };
+    const queue_pair_state now = state_;
+    if (now != queue_pair_state::ready_to_send && now != queue_pair_state::error) [[unlikely]]
+        return {0, requests.empty() ? errc::success : errc::invalid_state};
+    if (requests.size() == 1) [[likely]]
+        return post_one(requests.front(), one_send_, call);
+    return post(requests, sends_, call);
 }
 
 /// In RESET the system would drop them without a completion.
 [[gnu::flatten]] post_outcome
 verbs_queue_pair::post_receive(std::span<const receive_request> requests) noexcept {
-    if (state_ == queue_pair_state::reset) return {0, requests.empty() ? errc::success : errc::invalid_state};
-    return post(requests, receives_, [this](ibv_recv_wr* first, ibv_recv_wr** bad) {
+    const auto call = [this](ibv_recv_wr* first, ibv_recv_wr** bad) {
         return ibv_post_recv(handle_.get(), first, bad);
-    });
+    };
+    if (state_ == queue_pair_state::reset) [[unlikely]]
+        return {0, requests.empty() ? errc::success : errc::invalid_state};
+    if (requests.size() == 1) [[likely]]
+        return post_one(requests.front(), one_receive_, call);
+    return post(requests, receives_, call);
 }
 
 } // namespace rocio::verbs

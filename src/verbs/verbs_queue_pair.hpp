@@ -40,6 +40,9 @@ class verbs_queue_pair final : public device_queue_pair {
     error_info need_state(queue_pair_state needed, const char* step) const;
     int modify(queue_pair_change change) noexcept;
     errc check(const send_request& request) const noexcept;
+    static errc check(const receive_request&) noexcept { return errc::success; }
+    template <class Request, class Chain, class Call>
+    post_outcome post_one(const Request& request, Chain& chain, Call call) noexcept;
     template <class Request, class Chain, class Call>
     post_outcome post(std::span<const Request> requests, Chain& chain, Call call) noexcept;
 
@@ -51,8 +54,8 @@ class verbs_queue_pair final : public device_queue_pair {
     std::uint8_t port_;
     std::uint32_t gid_index_ = 0;
     std::atomic<queue_pair_state> state_{queue_pair_state::reset};
-    send_chain sends_;
-    receive_chain receives_;
+    send_chain sends_, one_send_{1};
+    receive_chain receives_, one_receive_{1};
 };
 
 } // namespace rocio::verbs

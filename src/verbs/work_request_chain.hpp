@@ -49,6 +49,13 @@ class work_request_chain {
         return bad == nullptr ? 0 : static_cast<std::size_t>(bad - requests_.data());
     }
 
+    /// Hands over all of them, of which the provider takes all or, with an error, none: for a chain of one.
+    template <class Post>
+    int post_all(Post&& call) noexcept {
+        Request* bad = nullptr;
+        return call(requests_.data(), &bad);
+    }
+
   private:
     std::vector<Request> requests_;
     std::vector<ibv_sge> elements_;
@@ -82,7 +89,7 @@ inline unsigned flags_of(const send_request& request) noexcept {
 /// Immediates go from host to network order here, and nowhere else.
 inline void fill(send_chain& chain, std::size_t i, const send_request& request) noexcept {
     ibv_send_wr& out = chain[i];
-    out.wr_id = request.id.packed();
+    out.wr_id = request.id.bits();
     out.opcode = opcode_of(request.op);
     out.send_flags = flags_of(request);
     out.imm_data = htobe32(request.immediate);
@@ -95,7 +102,7 @@ inline void fill(send_chain& chain, std::size_t i, const send_request& request) 
 }
 
 inline void fill(receive_chain& chain, std::size_t i, const receive_request& request) noexcept {
-    chain[i].wr_id = request.id.packed();
+    chain[i].wr_id = request.id.bits();
     chain.point(i, request.buffer.data, request.buffer.size, request.buffer.key.value);
 }
 

@@ -85,6 +85,38 @@ class receiver {
     user::meter* count_;
 };
 
+/// One message at a time there and back: what came is answered, and its receive posted again.
+class answerer {
+  public:
+    answerer(typed_queue_pair& qp, registered_buffer in, registered_buffer out, user::meter& count) noexcept
+        : qp_(qp), in_(in), out_(out), count_(count) {}
+    void receive() { qp_.async_receive(in_, received{this}); }
+
+  private:
+    struct received {
+        answerer* self;
+        void operator()(error_code ec, received_message) const {
+            if (!ec) self->answer();
+        }
+    };
+    void answer() {
+        if (!count_.take(1)) return;
+        qp_.async_send(out_, [](error_code) {});
+        receive();
+    }
+
+    typed_queue_pair& qp_;
+    registered_buffer in_, out_;
+    user::meter& count_;
+};
+
+void round_trip(user::meter& count) {
+    pairs_end end(1, 16);
+    answerer echo(end.pairs.front(), end.region.buffer(0, 64), end.region.buffer(64, 64), count);
+    echo.receive();
+    while (!count.done()) end.context.run_one();
+}
+
 void receive_on(user::meter& count, std::size_t pairs) {
     constexpr std::uint32_t outstanding = 16;
     pairs_end end(pairs, outstanding);
@@ -107,6 +139,7 @@ std::vector<measured_path> queue_pair_paths() {
         {"post_send", "async_send() by callback, typed executor, up to the device", post_send},
         {"complete_send", "poll, route and call the handler of such a send", complete_send},
         {"receive_1_pair", "async_receive() by callback, typed executor, 1 queue pair", receive_on_pairs<1>},
+        {"round_trip", "one receive at a time, answered by a send, callbacks, typed executor", round_trip},
         {"receive_16_pairs", "the same on 16 queue pairs of one context", receive_on_pairs<16>},
         {"receive_256_pairs", "the same on 256", receive_on_pairs<256>},
         {"receive_1024_pairs", "the same on 1024", receive_on_pairs<1024>},

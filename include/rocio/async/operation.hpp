@@ -96,6 +96,12 @@ class operation_queue {
         if (!head_) tail_ = nullptr;
         return static_cast<Operation*>(op);
     }
+    /// Puts operations that are linked by `next`, first to last, behind this queue's own.
+    void append(Operation* first, Operation* last) noexcept {
+        last->next = nullptr;
+        (tail_ ? tail_->next : head_) = first;
+        tail_ = last;
+    }
     /// Puts all of `other` in front of this queue's own.
     void prepend(operation_queue& other) noexcept {
         if (other.empty()) return;

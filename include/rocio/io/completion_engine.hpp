@@ -137,9 +137,9 @@ class completion_engine final : public asio::execution_context::service {
 
     /// While the balance is positive the engine turns. *locked*
     void work_started() noexcept {
-        if (hot_.down) return;
-        if (hot_.outstanding++ == 0) hot_.last_sweep = {};
-        kick();
+        ++hot_.outstanding;
+        hot_.kicked = true;
+        if (!hot_.in_turn && !hot_.scheduled) schedule_turn(schedule::post);
     }
     void work_finished() noexcept;
 
@@ -149,6 +149,11 @@ class completion_engine final : public asio::execution_context::service {
     void complete(async::operation_base* op) noexcept {
         // After shutdown nothing is called any more; the queue is destroyed with the engine.
         hot_.ready.push(op);
+        kick();
+    }
+    /// The same of several, linked by `next` from first to last. *locked*
+    void complete(async::operation_base* first, async::operation_base* last) noexcept {
+        hot_.ready.append(first, last);
         kick();
     }
     /// True: called from a handler that this engine calls, and nothing else is ready. An operation whose
@@ -174,9 +179,9 @@ class completion_engine final : public asio::execution_context::service {
 
     /// Makes sure a turn comes. *locked*
     void kick() noexcept {
-        if (hot_.down || hot_.outstanding == 0) return;
+        if (hot_.outstanding == 0) return;
         hot_.kicked = true;
-        if (!hot_.in_turn) schedule_turn(schedule::post);
+        if (!hot_.in_turn && !hot_.scheduled) schedule_turn(schedule::post);
     }
     /// The same from any thread, without the lock.
     void wake() noexcept;
@@ -247,7 +252,8 @@ class completion_engine final : public asio::execution_context::service {
         std::uint32_t outstanding = 0;
         bool down = false;
         bool in_turn = false;
-        bool kicked = false; ///< Since the last turn: new work, which renews the polling budget.
+        bool scheduled = false; ///< A turn will come.
+        bool kicked = false;    ///< Since the last turn: new work, which renews the polling budget.
         time_point last_sweep{};
         time_point found_at{}; ///< The epoch: not asked for yet.
     };

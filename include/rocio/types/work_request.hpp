@@ -23,14 +23,8 @@ struct wr_id {
     constexpr std::uint32_t tag() const noexcept { return owner | std::uint32_t{generation} << 16; }
     /// All of it in one comparison; the bits of the next slot are those of this one plus step().
     constexpr std::uint64_t bits() const noexcept { return std::bit_cast<std::uint64_t>(*this); }
+    static constexpr wr_id from_bits(std::uint64_t v) noexcept { return std::bit_cast<wr_id>(v); }
     static constexpr std::uint64_t step() noexcept;
-    constexpr std::uint64_t packed() const noexcept {
-        return std::uint64_t{owner} << 48 | std::uint64_t{generation} << 32 | slot;
-    }
-    static constexpr wr_id unpack(std::uint64_t v) noexcept {
-        return {static_cast<std::uint16_t>(v >> 48), static_cast<std::uint16_t>(v >> 32),
-                static_cast<std::uint32_t>(v)};
-    }
     friend constexpr auto operator<=>(const wr_id&, const wr_id&) noexcept = default;
 };
 

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <random>
 #include <set>
 #include <thread>
@@ -43,6 +45,33 @@ TEST(operation_memory_test, gives_a_block_again_to_the_next_of_its_size) {
         void* second = memory.allocate(size);
         EXPECT_EQ(first, second) << size;
         memory.deallocate(second, size);
+    }
+}
+
+TEST(operation_memory_test, gives_all_blocks_again_however_many_there_were) {
+    operation_memory memory;
+    std::set<void*> first, second;
+    for (int i = 0; i < 300; ++i) first.insert(memory.allocate(200));
+    for (void* block : first) memory.deallocate(block, 200);
+    for (int i = 0; i < 300; ++i) second.insert(memory.allocate(200));
+    for (void* block : second) memory.deallocate(block, 200);
+    EXPECT_EQ(first.size(), 300U);
+    std::vector<void*> again;
+    std::set_intersection(first.begin(), first.end(), second.begin(), second.end(),
+                          std::back_inserter(again));
+    EXPECT_EQ(again.size(), 300U);
+}
+
+TEST(operation_memory_test, takes_blocks_that_another_thread_gave_out) {
+    operation_memory memory;
+    for (int round = 0; round < 3; ++round) {
+        std::vector<void*> blocks;
+        for (int i = 0; i < 200; ++i) blocks.push_back(memory.allocate(100));
+        std::thread([&] {
+            for (void* block : blocks) memory.deallocate(block, 100);
+            void* mine = memory.allocate(100);
+            memory.deallocate(mine, 100);
+        }).join();
     }
 }
 

@@ -46,6 +46,20 @@ TEST_F(operation_queue_test, is_first_in_first_out) {
     EXPECT_THAT(drain(), ::testing::ElementsAre(4));
 }
 
+TEST_F(operation_queue_test, takes_a_chain_behind_its_own) {
+    for (auto* first : {&a, &c}) {
+        auto* last = first == &a ? &b : &d;
+        first->next = last;
+        last->next = &a; // whatever was there
+        queue.append(first, last);
+    }
+    EXPECT_EQ(queue.back(), &d);
+    EXPECT_THAT(drain(), ::testing::ElementsAre(1, 2, 3, 4));
+    queue.append(&a, &a);
+    queue.push(&b);
+    EXPECT_THAT(drain(), ::testing::ElementsAre(1, 2));
+}
+
 TEST_F(operation_queue_test, destroys_what_is_left_without_completing_it) {
     {
         operation_queue<test_operation> dying;

@@ -8,7 +8,10 @@
 #include <boost/asio/recycling_allocator.hpp>
 #include <boost/asio/strand.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <memory_resource>
+#include <thread>
 
 namespace rocio::test {
 namespace {
@@ -250,6 +253,110 @@ TEST_F(queue_pair_operation, waits_when_the_device_is_full_earlier_than_agreed) 
     dev->complete_send(0);
     run();
     EXPECT_FALSE(second.ec());
+}
+
+TEST_F(queue_pair_operation, lets_none_overtake_those_that_wait) {
+    auto qp = connected({.send_depth = 1});
+    recorder<> first;
+    qp.async_send(text("0", 0), first.handler());
+    dev->complete_send(0);
+    run_until([&] { return first.done(); });
+    int done = 0;
+    qp.async_send(text("1", 64), [&](error_code) {
+        ++done;
+        qp.async_send(text("3", 192), [&](error_code) { ++done; });
+    });
+    qp.async_send(text("2", 128), [&](error_code) { ++done; });
+    for (int i = 1; i <= 3; ++i) {
+        ASSERT_TRUE(dev->complete_send(0));
+        run_until([&] { return done == i; });
+    }
+    std::string order;
+    for (const auto& sent : dev->send_log()) order.push_back(static_cast<char>(sent.bytes[0]));
+    EXPECT_EQ(order, "0123");
+}
+
+TEST_F(queue_pair_operation, tells_what_one_poll_found_in_its_order_also_around_a_failure) {
+    auto qp = connected();
+    std::vector<std::pair<int, error_code>> ends;
+    for (int i = 0; i < 5; ++i)
+        qp.async_send(small(), [&ends, i](error_code ec) { ends.emplace_back(i, ec); });
+    for (const auto status : {errc::success, errc::success, errc::retry_exceeded, errc::work_request_flushed,
+                              errc::work_request_flushed})
+        ASSERT_TRUE(dev->complete_send(0, status));
+    run();
+    ASSERT_EQ(ends.size(), 5U);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(ends[static_cast<std::size_t>(i)].first, i);
+    EXPECT_FALSE(ends[1].second);
+    EXPECT_EQ(ends[2].second, errc::retry_exceeded);
+    EXPECT_EQ(ends[3].second, errc::work_request_flushed);
+    EXPECT_EQ(qp.close_reason(), errc::retry_exceeded);
+}
+
+TEST_F(queue_pair_operation, drops_a_completion_of_nothing_between_others) {
+    auto qp = connected({.send_depth = 4, .receive_depth = 4});
+    recorder<> before, after;
+    recorder<received_message> got;
+    qp.async_send(small(), before.handler());
+    qp.async_send(small(), after.handler());
+    qp.async_receive(small(), got.handler());
+    work_completion of_nothing;
+    of_nothing.id = dev->send_log().at(0).request.id;
+    ASSERT_TRUE(dev->complete_send(0));
+    for (const std::uint32_t slot : {3U, 7U, 8U, 0xFFFFFFFFU}) {
+        of_nothing.id.slot = slot;
+        dev->inject(of_nothing);
+    }
+    ASSERT_TRUE(dev->complete_receive(0, bytes_of("x")));
+    ASSERT_TRUE(dev->complete_send(0));
+    run();
+    EXPECT_EQ(engine().snapshot().stale_completions, 4U);
+    for (const auto* r : {&before, &after}) EXPECT_FALSE(r->ec());
+    EXPECT_EQ(got.result().size, 1U);
+}
+
+TEST_F(queue_pair_operation, asks_anew_after_each_connection) {
+    auto qp = connected();
+    for (int round = 0; round < 3; ++round) {
+        recorder<> sent, flushed, closed, early;
+        qp.async_send(small(), sent.handler());
+        dev->complete_send(static_cast<std::size_t>(round));
+        run_until([&] { return sent.done(); });
+        EXPECT_FALSE(sent.ec());
+        qp.async_send(small(), flushed.handler());
+        qp.close();
+        qp.async_send(small(), closed.handler());
+        run();
+        EXPECT_EQ(flushed.ec(), errc::work_request_flushed);
+        EXPECT_EQ(closed.ec(), errc::work_request_flushed);
+        local_parameters ours;
+        ASSERT_FALSE(qp.as_connectable()->prepare(ours));
+        qp.async_send(small(), early.handler());
+        run();
+        EXPECT_EQ(early.ec(), errc::invalid_state);
+        ASSERT_FALSE(connect_to(qp, qpn{script_peer}));
+    }
+}
+
+TEST_F(queue_pair_operation, waits_for_the_engine_that_another_thread_holds) {
+    auto qp = connected();
+    recorder<> sent;
+    recorder<received_message> got;
+    std::atomic<bool> held = false;
+    std::thread other([&] {
+        const auto lock = engine().lock();
+        held = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    });
+    while (!held) std::this_thread::yield();
+    qp.async_send(small(), sent.handler());
+    qp.async_receive(small(), got.handler());
+    other.join();
+    dev->complete_send(0);
+    dev->complete_receive(0, bytes_of("x"));
+    run();
+    EXPECT_FALSE(sent.ec());
+    EXPECT_FALSE(got.ec());
 }
 
 TEST_F(queue_pair_operation, accepts_move_only_handlers) {

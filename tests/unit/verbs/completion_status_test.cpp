@@ -63,9 +63,22 @@ TEST(CompletionStatus, LossOfThePeerComparesAlikeOnEveryDevice) {
     EXPECT_TRUE(is_fatal(errc_of(IBV_WC_WR_FLUSH_ERR)));
 }
 
+/// In a place that held another one.
+work_completion completion_of(const ibv_wc& wc) {
+    work_completion out{.id = {9, 9, 9},
+                        .status = errc::retry_exceeded,
+                        .op = completion_opcode::rdma_read,
+                        .has_immediate = true,
+                        .immediate = 9,
+                        .byte_len = 9,
+                        .queue_pair = qpn{9}};
+    translate(wc, out);
+    return out;
+}
+
 ibv_wc good(ibv_wc_opcode op) {
     ibv_wc wc{};
-    wc.wr_id = wr_id{0x1234, 0x5678, 0x9ABCDEF0}.packed();
+    wc.wr_id = wr_id{0x1234, 0x5678, 0x9ABCDEF0}.bits();
     wc.status = IBV_WC_SUCCESS;
     wc.opcode = op;
     wc.byte_len = 777;
@@ -86,6 +99,7 @@ TEST(Completion, OpcodesAndLengths) {
           row{IBV_WC_RECV, completion_opcode::receive, 777},
           row{IBV_WC_RECV_RDMA_WITH_IMM, completion_opcode::receive_rdma_write_with_immediate, 777}}) {
         const auto out = completion_of(good(r.from));
+        EXPECT_EQ(out.status, errc::success);
         EXPECT_EQ(out.op, r.to) << r.from;
         EXPECT_EQ(out.byte_len, r.length) << r.from;
         EXPECT_EQ(out.id, (wr_id{0x1234, 0x5678, 0x9ABCDEF0}));
@@ -110,7 +124,7 @@ TEST(Completion, AFailedOneTellsIdStatusAndQueuePairAlone) {
     for (int status = 1; status <= IBV_WC_TM_RNDV_INCOMPLETE; ++status) {
         ibv_wc garbage;
         std::memset(&garbage, 0xFF, sizeof garbage);
-        garbage.wr_id = wr_id{1, 2, 3}.packed();
+        garbage.wr_id = wr_id{1, 2, 3}.bits();
         garbage.status = static_cast<ibv_wc_status>(status);
         garbage.qp_num = 17;
         const auto out = completion_of(garbage);

@@ -30,7 +30,7 @@ TEST(SendChain, HandsOverExactlyTheFilledRequestsInOrder) {
     const auto accepted = chain.post(5, result, [](ibv_send_wr* first, ibv_send_wr**) {
         EXPECT_EQ(length_of(first), 5U);
         for (std::uint32_t i = 0; first != nullptr; first = first->next, ++i)
-            EXPECT_EQ(wr_id::unpack(first->wr_id), (wr_id{1, 2, i}));
+            EXPECT_EQ(wr_id::from_bits(first->wr_id), (wr_id{1, 2, i}));
         return 0;
     });
     EXPECT_EQ(accepted, 5U);
@@ -47,6 +47,18 @@ TEST(SendChain, IsWholeAgainAfterEveryPost) {
         });
         EXPECT_EQ(accepted, count);
     }
+}
+
+TEST(SendChain, OfOneIsHandedOverWithoutAnEndPutIntoIt) {
+    send_chain chain(1);
+    fill(chain, 0, numbered(5));
+    EXPECT_EQ(chain.post_all([](ibv_send_wr* first, ibv_send_wr** bad) {
+        EXPECT_EQ(length_of(first), 1U);
+        EXPECT_EQ(wr_id::from_bits(first->wr_id), (wr_id{1, 2, 5}));
+        *bad = first;
+        return ENOMEM;
+    }),
+              ENOMEM);
 }
 
 TEST(SendChain, WhatStandsBeforeTheBadOneWasAccepted) {
@@ -137,7 +149,7 @@ TEST(ReceiveChain, FillsIdAndBuffer) {
     std::array<std::byte, 10> bytes{};
     fill(chain, 0, receive_request{{9, 8, 7}, {bytes.data(), 10, {0x55}}});
     fill(chain, 1, receive_request{{9, 8, 6}, {}});
-    EXPECT_EQ(wr_id::unpack(chain[0].wr_id), (wr_id{9, 8, 7}));
+    EXPECT_EQ(wr_id::from_bits(chain[0].wr_id), (wr_id{9, 8, 7}));
     EXPECT_EQ(chain[0].num_sge, 1);
     EXPECT_EQ(chain[0].sg_list->lkey, 0x55U);
     EXPECT_EQ(chain[1].num_sge, 0);

@@ -3,6 +3,7 @@
 #include <rocio/async/operation.hpp>
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
+#include <rocio/io/detail/work_queue.hpp>
 #include <rocio/io/queue_pair_snapshot.hpp>
 #include <rocio/io/received_message.hpp>
 #include <rocio/types/work_request.hpp>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace rocio {
 
@@ -34,9 +34,14 @@ class send_operation : public async::operation<> {
   protected:
     send_operation(function f, const send_request& r, errc no) noexcept
         : operation(f), request(r), refusal(no) {}
-    ~send_operation();
+    ~send_operation() {
+        if (memory_) [[unlikely]]
+            drop_inline_data();
+    }
 
   private:
+    void drop_inline_data() noexcept;
+
     async::operation_memory* memory_ = nullptr;
 };
 
@@ -45,6 +50,14 @@ class receive_operation : public async::operation<received_message> {
   public:
     receive_request request;
     bool cancelled = false;
+
+    /// Once, of an operation without a result.
+    void take(const work_completion& completion) noexcept {
+        auto& message = std::get<1>(result_);
+        message.size = completion.byte_len;
+        message.by_write = completion.op == completion_opcode::receive_rdma_write_with_immediate;
+        if (completion.has_immediate) message.immediate.emplace(completion.immediate);
+    }
 
   protected:
     receive_operation(function f, const receive_request& r) noexcept : operation(f), request(r) {}
@@ -98,34 +111,26 @@ class queue_pair_impl final : public completion_sink,
     void disconnected(const error_info& cause) override;
 
     void on_completion(const work_completion& completion) noexcept override;
+    void on_completions(std::span<const work_completion> batch) noexcept override;
     void on_device_event(const device_event& event) noexcept override;
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
 
   private:
     template <class Operation>
-    struct work_queue {
-        explicit work_queue(std::uint32_t depth) : posted(depth, nullptr), free(depth), free_count(depth) {
-            for (std::uint32_t i = 0; i < depth; ++i) free[i] = depth - 1 - i;
-        }
-        std::vector<Operation*> posted;            ///< By slot.
-        std::vector<std::uint32_t> free;           ///< A stack of the slots without an operation.
-        std::uint32_t free_count;                  ///< Its height.
-        async::operation_queue<Operation> waiting; ///< The device's queue was full.
-
-        bool idle() const noexcept { return free_count == free.size(); }
-        /// Takes the operation out of its slot; null if there is none.
-        Operation* take(std::uint32_t slot) noexcept {
-            if (slot >= posted.size()) return nullptr;
-            auto* op = std::exchange(posted[slot], nullptr);
-            if (op) free[free_count++] = slot;
-            return op;
-        }
-    };
-
+    void start_work(work_queue<Operation>& queue, Operation* op);
     template <class Operation>
-    void start_work(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot);
+    void start_contended(Operation* op);
     template <class Operation>
-    void begin(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept;
+    void start_with_care(Operation* op);
+    template <class Operation>
+    void start_unposted(Operation* op, errc reason);
+    work_queue<send_operation>& queue_of(const send_operation*) noexcept { return sends_; }
+    work_queue<receive_operation>& queue_of(const receive_operation*) noexcept { return receives_; }
+    void name_places() noexcept;
+    template <class Operation>
+    void begin(work_queue<Operation>& queue, Operation* op) noexcept;
+    bool is_plain(const send_operation& op) const noexcept;
+    static bool is_plain(const receive_operation&) noexcept { return true; }
     errc check(const send_operation& op, queue_pair_state state) const noexcept;
     errc check(const receive_operation& op, queue_pair_state state) const noexcept;
     template <class Operation>
@@ -133,18 +138,22 @@ class queue_pair_impl final : public completion_sink,
     template <class Operation>
     void refuse(Operation* op, const error_code& why) noexcept;
     template <class Operation>
-    bool post(work_queue<Operation>& queue, Operation* op, std::uint32_t first_slot) noexcept;
+    errc post(work_queue<Operation>& queue, Operation* op) noexcept;
     template <class Operation>
-    bool take_completion(work_queue<Operation>& queue, std::uint32_t slot,
-                         const work_completion& completion) noexcept;
+    bool end_unless_full(work_queue<Operation>& queue, Operation* op, errc reason) noexcept;
     template <class Operation>
-    bool succeed(work_queue<Operation>& queue, std::uint32_t slot, std::uint32_t first_slot,
-                 const work_completion& completion) noexcept;
+    void keep(work_queue<Operation>& queue, Operation* op) noexcept;
+    template <class Operation>
+    bool take_completion(work_queue<Operation>& queue, const work_completion& completion) noexcept;
+    template <class Operation>
+    static Operation* succeed(work_queue<Operation>& queue, const work_completion& completion) noexcept;
+    const work_completion* take_successes(const work_completion* at, const work_completion* end) noexcept;
+    void on_other_completions(std::span<const work_completion> batch) noexcept;
     void on_other_completion(const work_completion& completion) noexcept;
     template <class Operation>
     void fail(Operation* op, const error_code& ec) noexcept;
     template <class Operation>
-    void refill(work_queue<Operation>& queue, std::uint32_t first_slot) noexcept;
+    void refill(work_queue<Operation>& queue) noexcept;
     template <class Operation>
     bool cancel_in(work_queue<Operation>& queue, const void* key, asio::cancellation_type type) noexcept;
     template <class Operation>
@@ -160,9 +169,9 @@ class queue_pair_impl final : public completion_sink,
     post_outcome device_post(std::span<const receive_request> r) noexcept {
         return core_.pair().post_receive(r);
     }
-    std::uint32_t receive_base() const noexcept { return core_.config().send_depth; }
     bool nothing_posted() const noexcept { return sends_.idle() && receives_.idle(); }
     void enter_closed(const error_code& cause) noexcept;
+    void set_closed(const error_code& reason) noexcept;
     void destroy_pair(const error_code& posted_end_with) noexcept;
     void begin_drain() noexcept;
     void end_drain() noexcept;
@@ -171,9 +180,10 @@ class queue_pair_impl final : public completion_sink,
     void release_watch() noexcept;
 
     queue_pair_core core_;
-    std::shared_ptr<raw_completions> raw_;
+    bool usual_ = false; ///< Not closed, and its completions are of operations.
     work_queue<send_operation> sends_;
     work_queue<receive_operation> receives_;
+    std::shared_ptr<raw_completions> raw_;
     async::operation_queue<closed_wait_operation> closed_waits_;
     std::unique_ptr<liveness> watch_;
     error_code close_reason_{};
