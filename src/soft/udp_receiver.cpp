@@ -21,6 +21,7 @@ constexpr unsigned streak_of_change = 4;
 constexpr unsigned usual_run = 2;
 /// Each change costs a system call: what did not pay is tried again less often.
 constexpr unsigned longest_patience = 4096;
+constexpr int most_gain = 1024;
 constexpr std::size_t large_datagram = 512;
 constexpr int attempts = 8;
 
@@ -176,7 +177,9 @@ std::size_t udp_receiver::give_out(std::span<received_datagram> out) noexcept {
     return n;
 }
 
-/// A datagram right behind another one argues for bursts, one between two empty looks against them.
+/// A datagram right behind another one argues for bursts, one between two empty looks against them. Where no
+/// look is empty, because both ends work all the time, this takes messages to and fro for a burst; that it
+/// did not pay makes it rare.
 void udp_receiver::learn_single() noexcept {
     if (fetched_count_ == 0) {
         if (run_ == 1) streak_ = 0;
@@ -184,26 +187,33 @@ void udp_receiver::learn_single() noexcept {
         return;
     }
     run_ += static_cast<unsigned>(fetched_count_);
-    if (run_ > usual_run && ++streak_ >= patience_) {
-        set_burst(true);
-        paid_ = false;
-    }
+    if (run_ > usual_run && ++streak_ >= patience_) set_burst(true);
 }
 
+/// It ends at an empty look: a datagram that waits then may be a train (may_be_train()), which would begin
+/// the next burst at once, again and again where the answer to each message is there at the next look.
 void udp_receiver::learn_burst() noexcept {
-    if (fetched_count_ == 0) return;
+    if (fetched_count_ == 0) {
+        if (streak_ >= streak_of_change) end_burst();
+        return;
+    }
     const bool few = fetched_count_ <= usual_run && fetched_[0].segment == 0;
-    paid_ = paid_ || !few;
+    gain_ = std::clamp(gain_ + (few ? -1 : 1), -most_gain, most_gain);
     streak_ = few ? streak_ + 1 : 0;
-    if (streak_ < streak_of_change) return;
-    patience_ = paid_ ? streak_of_change : std::min(2 * patience_, longest_patience);
+}
+
+void udp_receiver::end_burst() noexcept {
+    const bool paid = gain_ > 0;
+    patience_ = paid ? streak_of_change : std::min(2 * patience_, longest_patience);
     set_burst(false);
+    (void)may_be_train(); // now, while it is as good as certain that nothing waits
 }
 
 /// Where the kernel knows nothing of UDP_GRO it takes trains apart itself.
 void udp_receiver::set_burst(bool on) noexcept {
     burst_ = on;
     streak_ = run_ = 0;
+    gain_ = 0;
     expects_train_ = false;
     const int value = on ? 1 : 0;
     const bool done = setsockopt(fd_, IPPROTO_UDP, UDP_GRO, &value, sizeof value) == 0;

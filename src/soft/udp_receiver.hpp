@@ -52,6 +52,7 @@ class udp_receiver {
     bool may_be_train() noexcept;
     void learn_single() noexcept;
     void learn_burst() noexcept;
+    void end_burst() noexcept;
     void set_burst(bool on) noexcept;
 
     int fd_;
@@ -73,9 +74,9 @@ class udp_receiver {
     bool may_hold_train_ = false;
     bool expects_train_ = false; ///< The last message was one.
     unsigned patience_ = 4;      ///< As long a streak makes a burst of it.
-    bool paid_ = true;           ///< The burst brought more than single looks would have.
-    unsigned run_ = 0;           ///< Datagrams since a look that found nothing.
-    unsigned streak_ = 0;        ///< How often the other mode would have been better.
+    int gain_ = 0;        ///< Of this burst: fetches that brought more than single looks, less the others.
+    unsigned run_ = 0;    ///< Datagrams since a look that found nothing.
+    unsigned streak_ = 0; ///< How often the other mode would have been better.
 };
 
 } // namespace rocio::soft

@@ -53,10 +53,6 @@ bool gid::is_zero() const noexcept {
     return bytes_ == bytes_type{};
 }
 
-bool gid::is_v4_mapped() const noexcept {
-    return std::equal(v4_marker.begin(), v4_marker.end(), bytes_.begin());
-}
-
 bool gid::is_link_local() const noexcept {
     return bytes_[0] == 0xFE && (bytes_[1] & 0xC0) == 0x80;
 }

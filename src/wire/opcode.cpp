@@ -8,19 +8,7 @@ namespace rocio::wire {
 
 namespace {
 
-struct traits {
-    operation what = operation::unknown;
-    bool starts = false;
-    bool ends = false;
-    bool payload = false;
-    bool reth = false;
-    bool aeth = false;
-    bool immediate = false;
-    bool atomic_eth = false;
-    bool atomic_ack_eth = false;
-    bool deth = false;
-    bool ieth = false;
-};
+using traits = detail::opcode_traits;
 
 /// Operations 0x00..0x05 and 0x06..0x0b: FIRST, MIDDLE, LAST, LAST with immediate, ONLY, ONLY with immediate.
 constexpr traits message_part(operation what, unsigned place) noexcept {
@@ -125,7 +113,37 @@ constexpr auto for_all_codes(Row row) noexcept {
     return all;
 }
 
-constexpr auto table = for_all_codes(derive);
+constexpr bool is_request(operation what) noexcept {
+    switch (what) {
+    case operation::send:
+    case operation::rdma_write:
+    case operation::read_request:
+    case operation::compare_swap:
+    case operation::fetch_add:
+        return true;
+    default:
+        return false;
+    }
+}
+
+constexpr std::uint8_t extension_bytes(const traits& t) noexcept {
+    std::size_t n = 0;
+    if (t.deth) n += deth::size;
+    if (t.reth) n += reth::size;
+    if (t.aeth) n += aeth::size;
+    if (t.atomic_eth) n += atomic_eth::size;
+    if (t.atomic_ack_eth) n += atomic_ack_eth::size;
+    if (t.immediate) n += immediate::size;
+    if (t.ieth) n += ieth::size;
+    return static_cast<std::uint8_t>(n);
+}
+
+constexpr traits complete(std::uint8_t code) noexcept {
+    traits t = derive(code);
+    t.request = is_request(t.what);
+    t.extension_size = extension_bytes(t);
+    return t;
+}
 
 class name_text {
   public:
@@ -186,76 +204,10 @@ constexpr name_text spell(std::uint8_t code) noexcept {
 
 constexpr auto names = for_all_codes(spell);
 
-constexpr std::uint8_t extension_bytes(std::uint8_t code) noexcept {
-    const traits t = derive(code);
-    std::size_t n = 0;
-    if (t.deth) n += deth::size;
-    if (t.reth) n += reth::size;
-    if (t.aeth) n += aeth::size;
-    if (t.atomic_eth) n += atomic_eth::size;
-    if (t.atomic_ack_eth) n += atomic_ack_eth::size;
-    if (t.immediate) n += immediate::size;
-    if (t.ieth) n += ieth::size;
-    return static_cast<std::uint8_t>(n);
-}
-
-constexpr auto extension_sizes = for_all_codes(extension_bytes);
-
 } // namespace
 
-operation opcode::what() const noexcept {
-    return table[value_].what;
-}
-bool opcode::known() const noexcept {
-    return what() != operation::unknown;
-}
-bool opcode::starts() const noexcept {
-    return table[value_].starts;
-}
-bool opcode::ends() const noexcept {
-    return table[value_].ends;
-}
+constexpr std::array<traits, 256> detail::opcode_table = for_all_codes(complete);
 
-bool opcode::is_request() const noexcept {
-    switch (what()) {
-    case operation::send:
-    case operation::rdma_write:
-    case operation::read_request:
-    case operation::compare_swap:
-    case operation::fetch_add:
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool opcode::has_reth() const noexcept {
-    return table[value_].reth;
-}
-bool opcode::has_aeth() const noexcept {
-    return table[value_].aeth;
-}
-bool opcode::has_immediate() const noexcept {
-    return table[value_].immediate;
-}
-bool opcode::has_atomic_eth() const noexcept {
-    return table[value_].atomic_eth;
-}
-bool opcode::has_atomic_ack_eth() const noexcept {
-    return table[value_].atomic_ack_eth;
-}
-bool opcode::has_deth() const noexcept {
-    return table[value_].deth;
-}
-bool opcode::has_ieth() const noexcept {
-    return table[value_].ieth;
-}
-bool opcode::has_payload() const noexcept {
-    return table[value_].payload;
-}
-std::uint32_t opcode::extension_size() const noexcept {
-    return extension_sizes[value_];
-}
 std::string_view opcode::name() const noexcept {
     return names[value_].view();
 }

@@ -92,11 +92,6 @@ ieth packet_view::ieth() const noexcept {
     return header_at<wire::ieth>(bytes_, bth::size);
 }
 
-std::span<const std::byte> packet_view::payload() const noexcept {
-    const std::size_t offset = payload_offset(op());
-    return bytes_.subspan(offset, bytes_.size() - offset - bth_.pad - icrc_size);
-}
-
 std::uint32_t packet_view::icrc() const noexcept {
     return load_little32(bytes_.data() + bytes_.size() - icrc_size);
 }

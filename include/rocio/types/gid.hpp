@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,11 @@ class gid {
 
     constexpr const bytes_type& bytes() const noexcept { return bytes_; }
     bool is_zero() const noexcept;
-    bool is_v4_mapped() const noexcept;
+    constexpr bool is_v4_mapped() const noexcept {
+        constexpr bytes_type marker = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+        const auto own = std::bit_cast<words>(bytes_);
+        return own.subnet == 0 && own.middle == std::bit_cast<words>(marker).middle;
+    }
     bool is_link_local() const noexcept; ///< fe80::/10.
     /// The IPv4 address when is_v4_mapped().
     std::optional<v4_bytes> v4() const noexcept;
@@ -37,8 +42,19 @@ class gid {
     std::string to_address_string() const;
 
     friend constexpr auto operator<=>(const gid&, const gid&) noexcept = default;
+    /// By words: a comparison of byte arrays is a call, and one or two run per packet.
+    friend constexpr bool operator==(const gid& a, const gid& b) noexcept {
+        return std::bit_cast<words>(a.bytes_) == std::bit_cast<words>(b.bytes_);
+    }
 
   private:
+    /// As the bytes lie in memory.
+    struct words {
+        std::uint64_t subnet;
+        std::uint32_t middle, v4;
+        friend constexpr bool operator==(const words&, const words&) noexcept = default;
+    };
+
     bytes_type bytes_{};
 };
 

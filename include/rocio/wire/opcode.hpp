@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -21,6 +22,28 @@ enum class operation : std::uint8_t {
     unknown,
 };
 
+namespace detail {
+
+struct opcode_traits {
+    operation what = operation::unknown;
+    bool starts = false;
+    bool ends = false;
+    bool request = false;
+    bool payload = false;
+    bool reth = false;
+    bool aeth = false;
+    bool immediate = false;
+    bool atomic_eth = false;
+    bool atomic_ack_eth = false;
+    bool deth = false;
+    bool ieth = false;
+    std::uint8_t extension_size = 0;
+};
+
+extern const std::array<opcode_traits, 256> opcode_table;
+
+} // namespace detail
+
 /// BTH opcode (IBA 9.2.1). All properties derive from the code's bits in one function, not from a hand-typed
 /// table; the exhaustive 256-row table is in the tests.
 class opcode {
@@ -31,25 +54,32 @@ class opcode {
     constexpr std::uint8_t value() const noexcept { return value_; }
     constexpr service type() const noexcept { return static_cast<service>(value_ >> 5); }
 
-    operation what() const noexcept;
-    bool known() const noexcept;  ///< In the table of docs/wire.md.
-    bool starts() const noexcept; ///< FIRST or ONLY, or an operation of one packet.
-    bool ends() const noexcept;   ///< LAST or ONLY, or an operation of one packet.
-    bool is_request() const noexcept;
-    bool has_reth() const noexcept;
-    bool has_aeth() const noexcept;
-    bool has_immediate() const noexcept;
-    bool has_atomic_eth() const noexcept;
-    bool has_atomic_ack_eth() const noexcept;
-    bool has_deth() const noexcept;
-    bool has_ieth() const noexcept;
-    bool has_payload() const noexcept;             ///< May carry payload.
-    std::uint32_t extension_size() const noexcept; ///< Bytes between BTH and payload.
-    std::string_view name() const noexcept;        ///< "RC_SEND_ONLY_WITH_IMMEDIATE"; "unknown".
+    operation what() const noexcept { return traits().what; }
+    /// In the table of docs/wire.md.
+    bool known() const noexcept { return what() != operation::unknown; }
+    /// FIRST or ONLY, or an operation of one packet.
+    bool starts() const noexcept { return traits().starts; }
+    /// LAST or ONLY, or an operation of one packet.
+    bool ends() const noexcept { return traits().ends; }
+    bool is_request() const noexcept { return traits().request; }
+    bool has_reth() const noexcept { return traits().reth; }
+    bool has_aeth() const noexcept { return traits().aeth; }
+    bool has_immediate() const noexcept { return traits().immediate; }
+    bool has_atomic_eth() const noexcept { return traits().atomic_eth; }
+    bool has_atomic_ack_eth() const noexcept { return traits().atomic_ack_eth; }
+    bool has_deth() const noexcept { return traits().deth; }
+    bool has_ieth() const noexcept { return traits().ieth; }
+    /// May carry payload.
+    bool has_payload() const noexcept { return traits().payload; }
+    /// Bytes between BTH and payload.
+    std::uint32_t extension_size() const noexcept { return traits().extension_size; }
+    std::string_view name() const noexcept; ///< "RC_SEND_ONLY_WITH_IMMEDIATE"; "unknown".
 
     friend constexpr bool operator==(opcode, opcode) noexcept = default;
 
   private:
+    const detail::opcode_traits& traits() const noexcept { return detail::opcode_table[value_]; }
+
     std::uint8_t value_ = 0;
 };
 

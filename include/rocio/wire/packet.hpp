@@ -49,8 +49,11 @@ class packet_view {
     wire::atomic_eth atomic_eth() const noexcept;
     wire::atomic_ack_eth atomic_ack_eth() const noexcept;
     wire::ieth ieth() const noexcept;
-    std::span<const std::byte> payload() const noexcept; ///< Without pad.
-    std::uint32_t icrc() const noexcept;                 ///< As stored: little-endian (see icrc.hpp).
+    std::span<const std::byte> payload() const noexcept { ///< Without pad.
+        const std::size_t offset = wire::bth::size + op().extension_size();
+        return bytes_.subspan(offset, bytes_.size() - offset - bth_.pad - icrc_size);
+    }
+    std::uint32_t icrc() const noexcept; ///< As stored: little-endian (see icrc.hpp).
     std::span<const std::byte> bytes() const noexcept { return bytes_; } ///< BTH to ICRC.
 
   private:

@@ -22,22 +22,32 @@ by_perftest() { # PROGRAM COLUMN OPTIONS…
     taken perftest "$(awk -v column="$column" '$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+$/ {figure = $column} END {print figure}' second.out)"
 }
 
-# A veth pair for soft devices, whose packets between two addresses of one namespace would go by loopback.
+# A veth pair for soft devices, each end in a namespace of its own: packets between two addresses of one namespace
+# would go by loopback, and the rules that rxe_pair needs would be looked up three times for every datagram. The
+# neighbours are given, as those of veth0 and veth1.
 soft_wire() { # MTU
+    ip netns add near
     ip netns add far
-    ip link add soft0 mtu "$1" type veth peer name soft1 mtu "$1" netns far
-    ip addr add 10.3.0.1/24 dev soft0
-    ip link set soft0 up
-    ip -n far addr add 10.3.0.2/24 dev soft1
-    ip -n far link set soft1 up
+    ip link add soft0 mtu "$1" address 02:00:00:00:00:03 netns near type veth \
+        peer name soft1 mtu "$1" address 02:00:00:00:00:04 netns far
+    ip -n near -batch - <<END
+addr add 10.3.0.1/24 dev soft0
+link set soft0 up
+neigh add 10.3.0.2 lladdr 02:00:00:00:00:04 dev soft0
+END
+    ip -n far -batch - <<END
+addr add 10.3.0.2/24 dev soft1
+link set soft1 up
+neigh add 10.3.0.1 lladdr 02:00:00:00:00:03 dev soft1
+END
 }
 
 by_rocio() { # WHO KEY SCALE FIRST_DEVICE SECOND_DEVICE OPTIONS…: KEY of the JSON line × SCALE
-    local who=$1 key=$2 scale=$3 first=$4 second=$5 address=10.0.0.1:$((next_port++)) far=()
+    local who=$1 key=$2 scale=$3 first=$4 second=$5 address=10.0.0.1:$((next_port++)) near=() far=()
     shift 5
-    [[ $who != soft ]] || address=10.3.0.1:${address#*:} far=(ip netns exec far)
+    [[ $who != soft ]] || address=10.3.0.1:${address#*:} near=(ip netns exec near) far=(ip netns exec far)
     set -- --poll "$mode" --size "$size" --json "$@"
-    start first timeout 120 rocio bench "$test" --device "$first" --listen "$address" --cpu 0 "$@"
+    start first "${near[@]}" timeout 120 rocio bench "$test" --device "$first" --listen "$address" --cpu 0 "$@"
     wait_for first "waiting for the other side"
     start second "${far[@]}" timeout 120 rocio bench "$test" --device "$second" --peer "$address" --cpu 1 "$@"
     finish second
@@ -56,8 +66,7 @@ one_round() { # PROGRAM COLUMN KEY SCALE COUNT PERFTEST_OPTIONS…
         perftest) by_perftest "$program" "$column" -n "$count" "$@" ;;
         plain) by_rocio plain "$key" "$scale" rxe0 rxe1 --count "$count" --plain ;;
         rocio) by_rocio rocio "$key" "$scale" rxe0 rxe1 --count "$count" ;;
-        # rdma_rxe has UDP 4791 on every address of the namespace.
-        soft) by_rocio soft "$key" "$scale" soft:10.3.0.1:4792 soft:10.3.0.2:4792 --count "$count" ;;
+        soft) by_rocio soft "$key" "$scale" soft:10.3.0.1 soft:10.3.0.2 --count "$count" ;;
         esac
     done
 }
