@@ -16,6 +16,8 @@
 
 namespace rocio {
 
+constexpr std::size_t completions_per_poll = 32;
+
 /// A completion queue and how much of it is promised.
 struct engine_queue {
     std::unique_ptr<device_completion_queue> queue;
@@ -84,7 +86,7 @@ struct completion_engine::parts {
     std::chrono::nanoseconds gap_allowed = std::chrono::hours{1000}; ///< Half of it.
     std::string late_text; ///< To be logged when the lock is released.
     std::uint64_t completions = 0;
-    std::array<work_completion, 32>
+    std::array<work_completion, completions_per_poll>
         batch{}; ///< Of the sweep; kept, because making it anew costs more than a poll.
     engine_snapshot counts;
     std::shared_ptr<log_sink> log;

@@ -121,9 +121,9 @@ void completion_engine::drain(const std::shared_ptr<device>& dev, device_complet
     auto* const entry = find_device(*dev);
     auto* const found = find_queue(entry, queue);
     if (!found) return;
-    const auto rounds = queue->depth() / 16 + 1;
+    const auto rounds = queue->depth() / completions_per_poll + 1;
     // Not the sweep's batch: this may be called while that is routed.
-    std::array<work_completion, 32> batch{};
+    std::array<work_completion, completions_per_poll> batch{};
     for (std::uint32_t i = 0; i < rounds && poll_queue(*entry, *found, batch); ++i) {
     }
 }

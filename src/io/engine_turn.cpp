@@ -8,7 +8,6 @@ namespace rocio {
 
 namespace {
 
-constexpr std::size_t completions_per_poll = 32;
 constexpr std::uint32_t sweeps_without_events = 256;
 constexpr std::uint64_t completions_per_turn = 256;
 constexpr std::uint64_t upcalls_per_turn = 512;

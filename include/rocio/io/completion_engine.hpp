@@ -34,8 +34,8 @@ struct engine_queue;
 /// rest is for those who write objects on top of it.
 ///
 /// Its unit is the *turn*: one handler on the context's executor, at most one at a time. A turn repeats
-/// sweeps (devices' progress, returned slots, completion queues, 16 completions at a time in round robin),
-/// then calls the handlers that became ready, and ends after 256 completions, 256 handlers, 64 sweeps or 5
+/// sweeps (devices' progress, returned slots, completion queues, 32 completions at a time in round robin),
+/// then calls the handlers that became ready, and ends after 256 completions, 512 handlers, 64 sweeps or 5
 /// microseconds (ten times what lies between two turns, where that is more, at most 50; of a parked engine
 /// not before four sweeps), so that timers, sockets and posted work get theirs. With no work left and the
 /// polling budget used up it arms every queue, sweeps once more, and only if that found nothing waits: one
@@ -100,7 +100,7 @@ class completion_engine final : public asio::execution_context::service {
     /// Polls the queue until it is empty, at most its depth, and routes what it finds. *locked*
     void drain(const std::shared_ptr<device>& dev, device_completion_queue* queue) noexcept;
 
-    /// For who sweeps a device without turns: polls the queue once, at most 16 completions, and gives what it
+    /// For who sweeps a device without turns: polls the queue once, at most 32 completions, and gives what it
     /// found, of all owners of the queue, until the next poll. Then comes break_queue(), if there was an
     /// error. Not from inside a sink. *locked*
     std::span<const work_completion> poll(const device& dev, const device_completion_queue* queue,
