@@ -374,7 +374,7 @@ std::uint32_t receive_core::count_views(std::uint8_t channel) const noexcept {
     return static_cast<std::uint32_t>(all_views_.size() + channel_views_[channel].size());
 }
 
-/// Called for by the first lease that ends, and where one is refused.
+/// Called for by the first lease that ends, and where slots come to be free otherwise.
 bool receive_core::on_sweep() noexcept {
     pool_->disarm();
     const bool any = collect();

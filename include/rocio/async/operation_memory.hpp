@@ -16,7 +16,7 @@ struct memory_block {
     memory_block* next;
 };
 
-/// A few blocks of each size class: a handler that begins the next operation takes the block of the one that
+/// Some blocks of each size class: a handler that begins the next operation takes the block of the one that
 /// just ended, without an atomic instruction. Of the thread, not of one operation_memory: blocks are alike.
 /// Trivially destructible, because access to anything else goes through a guard.
 struct spare_blocks {

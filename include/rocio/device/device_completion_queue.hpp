@@ -14,7 +14,8 @@ class device_completion_queue {
     virtual ~device_completion_queue() = default;
 
     virtual std::uint32_t depth() const noexcept = 0;
-    /// Takes completions, oldest first; `error` is set when the queue itself is broken (then 0 is given).
+    /// Oldest first, into value-initialised `out` or what it gave before; `error`: the queue is broken, then
+    /// 0.
     virtual std::size_t poll(std::span<work_completion> out, errc& error) noexcept = 0;
     /// Asks for one event at the next completion. Says nothing about what is queued already: poll again
     /// afterwards.

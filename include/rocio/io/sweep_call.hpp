@@ -13,7 +13,7 @@ namespace rocio {
 class sweep_call {
   public:
     /// Of up to 64 sinks. The first one's `any` is everybody's, so that an engine looks at one word while
-    /// nobody called; both are on one line, which goes to who calls and back.
+    /// nobody called; and its `sinks` are on one line, which goes to who calls and back.
     struct alignas(64) board {
         std::shared_ptr<board> first; ///< Null: this one.
         std::atomic<bool> any{false};

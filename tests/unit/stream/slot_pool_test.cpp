@@ -201,6 +201,26 @@ TEST(slot_pool, a_slot_is_lent_from_its_lending_until_it_is_taken) {
     EXPECT_TRUE(lent().empty());
 }
 
+/// What the thread sanitizer is for: the next frame is noted where another thread has just read the last one.
+TEST(slot_pool, who_sees_the_last_lease_may_overwrite_what_the_others_have_read) {
+    slot_pool pool(1, 64);
+    for (std::uint32_t round = 0; round < 1000; ++round) {
+        pool.record(0).note(round, 64, 1);
+        pool.lend(0, 2);
+        std::uint32_t seen = 0;
+        std::thread other([&] {
+            seen = pool.record(0).immediate;
+            pool.drop_lease(0);
+        });
+        while (pool.leases(0) != 1) std::this_thread::yield();
+        pool.drop_run(0, 1);
+        EXPECT_EQ(taken(pool), std::vector<std::uint32_t>{0});
+        pool.record(0).note(round + 1, 64, 2);
+        other.join();
+        EXPECT_EQ(seen, round);
+    }
+}
+
 TEST(slot_pool, slots_returned_together_come_in_their_order) {
     slot_pool pool(4, 64);
     std::vector<frame> frames;

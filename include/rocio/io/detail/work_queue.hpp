@@ -68,8 +68,8 @@ class work_queue {
         }
     }
 
-    /// Nothing has changed since an operation was posted that nothing spoke against: the next goes to the
-    /// device without a look at anything else.
+    /// Nothing we know of changed since a post that nothing spoke against: the next goes to the device
+    /// without a look at anything else. One that failed by itself meanwhile flushes it.
     bool open = false;
     async::operation_queue<Operation> waiting; ///< The device's queue was full.
 

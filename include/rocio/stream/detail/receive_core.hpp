@@ -3,8 +3,8 @@
 #include <rocio/io/completion_engine.hpp>
 #include <rocio/io/connectable.hpp>
 #include <rocio/io/detail/queue_pair_core.hpp>
-#include <rocio/stream/detail/channel_counter.hpp>
 #include <rocio/io/detail/slot_fifo.hpp>
+#include <rocio/stream/detail/channel_counter.hpp>
 #include <rocio/stream/detail/slot_pool.hpp>
 #include <rocio/stream/detail/slot_runs.hpp>
 #include <rocio/stream/detail/view_state.hpp>
@@ -59,7 +59,12 @@ class receive_core final : public completion_sink,
     bool sorts_batches() const noexcept override { return true; }
     void on_device_event(const device_event& event) noexcept override;
     bool on_sweep() noexcept override;
-    bool on_park() noexcept override { return pool_->arm(); }
+    bool on_park() noexcept override {
+        if (pool_->arm()) return true;
+        // Whoever returned something may not have called yet, and not run for a while.
+        sweep_();
+        return false;
+    }
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
     const void* round_engine() const noexcept override { return &core_.engine(); }
     void on_returned(slot_runs& slots) noexcept override { give_to_device(slots); }

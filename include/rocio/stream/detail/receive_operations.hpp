@@ -42,7 +42,7 @@ class receive_batch_operation : public async::operation<frame_batch> {
 };
 
 /// Completes with void(error_code, std::size_t). It becomes ready with its first frame; what else arrives
-/// until its handler is called is put in too.
+/// until its handler is called is put in too, unless another receive waits by then.
 class receive_some_operation : public async::operation<std::size_t> {
   public:
     std::uint64_t id = 0;

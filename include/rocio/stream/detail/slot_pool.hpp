@@ -82,9 +82,9 @@ class slot_pool final : public lender {
     /// Any thread: it is until the engine has taken it back. When it is, what was written before lend() can
     /// be read.
     bool is_lent(std::uint32_t index) const noexcept { return lent_.has(index); }
-    /// Engine only, of a lent slot.
+    /// Engine only, of a lent slot. When it is 1, whoever had others has read what it wanted.
     std::uint32_t leases(std::uint32_t index) const noexcept {
-        return leases_[index].load(std::memory_order_relaxed);
+        return leases_[index].load(std::memory_order_acquire);
     }
     void add_lease(std::uint32_t index) noexcept { leases_[index].fetch_add(1, std::memory_order_relaxed); }
     /// Any thread. With the last lease the slot goes onto the stack of returned ones; if the engine waits in
@@ -107,7 +107,7 @@ class slot_pool final : public lender {
         give_back(slots);
     }
 
-    /// Slots on their way back together: one atomic exchange for all of them. Of one pool.
+    /// Slots on their way back together: pushed at once. Of one pool.
     class returning {
       public:
         explicit returning(slot_pool& pool) noexcept : pool_(pool) {}

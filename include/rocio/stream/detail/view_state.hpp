@@ -1,7 +1,7 @@
 #pragma once
 
-#include <rocio/stream/detail/receive_operations.hpp>
 #include <rocio/io/detail/slot_fifo.hpp>
+#include <rocio/stream/detail/receive_operations.hpp>
 #include <rocio/stream/view_options.hpp>
 
 #include <boost/asio/cancellation_type.hpp>
