@@ -4,7 +4,6 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -462,81 +461,6 @@ void queue_pair_impl::on_shutdown(async::operation_queue<>& pending) noexcept {
     take_all(sends_, pending);
     take_all(receives_, pending);
     while (auto* op = closed_waits_.pop()) pending.push(op);
-}
-
-qpn queue_pair_impl::number() const noexcept {
-    auto held = engine().lock();
-    auto* pair = core_.pair_or_null();
-    return pair ? pair->number() : qpn{};
-}
-
-queue_pair_state queue_pair_impl::state() const noexcept {
-    auto held = engine().lock();
-    auto* pair = core_.pair_or_null();
-    return pair ? pair->state() : queue_pair_state::error;
-}
-
-error_code queue_pair_impl::close_reason() const {
-    auto held = engine().lock();
-    return close_reason_;
-}
-
-peer_parameters queue_pair_impl::peer() const {
-    auto held = engine().lock();
-    return peer_;
-}
-
-error_info queue_pair_impl::last_error() const {
-    auto held = engine().lock();
-    return last_error_;
-}
-
-bool queue_pair_impl::counters(device_queue_pair_counters& out) const {
-    auto held = engine().lock();
-    auto* pair = core_.pair_or_null();
-    return pair && pair->counters(out);
-}
-
-queue_pair_snapshot queue_pair_impl::snapshot() const {
-    queue_pair_snapshot s;
-    s.device = core_.dev()->name();
-    s.type = to_string(core_.config().type);
-    auto held = engine().lock();
-    s.set_state(core_.pair_state());
-    s.set_local(core_.local());
-    if (peer_.queue_pair != qpn{}) s.set_peer(peer_);
-    s.counters = core_.counters();
-    return s;
-}
-
-template <class Request>
-post_outcome queue_pair_impl::post_raw(std::span<const Request> requests) noexcept {
-    auto held = engine().lock();
-    if (!raw_ || !core_.is_open() || engine().is_shut_down()) return {0, errc::invalid_state};
-    if (raw_->is_full()) return {0, errc::queue_full};
-    std::array<Request, 16> chain;
-    post_outcome total;
-    while (total.accepted < requests.size()) {
-        const auto n = std::min(chain.size(), requests.size() - total.accepted);
-        for (std::size_t i = 0; i < n; ++i) {
-            chain[i] = requests[total.accepted + i];
-            chain[i].id = core_.id(chain[i].id.slot);
-        }
-        const auto outcome = device_post(std::span<const Request>(chain.data(), n));
-        total.accepted += outcome.accepted;
-        total.reason = outcome.reason;
-        if (outcome.accepted < n) break;
-    }
-    if (total.accepted > 0) engine().kick();
-    return total;
-}
-
-post_outcome queue_pair_impl::post_send(std::span<const send_request> requests) noexcept {
-    return post_raw(requests);
-}
-
-post_outcome queue_pair_impl::post_receive(std::span<const receive_request> requests) noexcept {
-    return post_raw(requests);
 }
 
 // Also called by the connection steps in queue_pair_connect.cpp.

@@ -1,7 +1,6 @@
 #include <rocio/ring/detail/ring_core.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace rocio::detail {
@@ -141,7 +140,7 @@ inline std::uint32_t ring_core::free_slots(const work_completion* at, std::uint3
     };
     const auto finish = [&] {
         bytes_sent_ += bytes;
-        return std::bit_cast<wr_id>(id).slot - (first | send_bit);
+        return wr_id::from_bits(id).slot - (first | send_bit);
     };
     for (; most >= 4; next(4))
         if (!take(0) || !take(1) || !take(2) || !take(3)) return finish();

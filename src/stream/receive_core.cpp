@@ -4,7 +4,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <string>
 #include <utility>
@@ -296,7 +295,7 @@ inline std::size_t receive_core::take_frames(std::span<const work_completion> ba
         return true;
     };
     // It stands for how many there were, too.
-    const auto run = [&] { return frame_run{{slot, std::bit_cast<wr_id>(id).slot}, bytes}; };
+    const auto run = [&] { return frame_run{{slot, wr_id::from_bits(id).slot}, bytes}; };
     for (; most >= 4; most -= 4, at += 4, record += 4)
         if (!take(0) || !take(1) || !take(2) || !take(3)) return run();
     for (; most > 0 && take(0); --most, ++at, ++record) {

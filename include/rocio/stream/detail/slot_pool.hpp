@@ -68,7 +68,6 @@ class slot_pool final : public lender {
     std::uint32_t slot_size() const noexcept { return slot_size_; }
     /// Written by the engine while the slot is not lent.
     slot_record& record(std::uint32_t index) noexcept { return records_[index]; }
-    std::span<slot_record> records() noexcept { return {records_.get(), depth_}; }
 
     /// Engine only: the slot goes out with `n` leases.
     void lend(std::uint32_t index, std::uint32_t n) noexcept {
@@ -98,8 +97,8 @@ class slot_pool final : public lender {
         gather({index, index + 1}, round);
     }
 
-    /// Any thread. As drop_lease() of `count` slots side by side that have one lease each: of slots that go
-    /// to another thread's engine only the first is touched.
+    /// Any thread. As drop_lease() of `count` slots side by side that have one lease each; no slot is
+    /// touched.
     void drop_run(std::uint32_t first, std::uint32_t count) noexcept {
         auto& round = upcall_round::current();
         const slot_range slots{first, first + count};
@@ -146,7 +145,6 @@ class slot_pool final : public lender {
             if (run_.size() != 0) pool_.recycled_.push(run_);
         }
 
-        slot_pool& pool() const noexcept { return pool_; }
         void drop_lease(std::uint32_t index) noexcept {
             if (leases_[index].load(std::memory_order_acquire) != 1) [[unlikely]]
                 return pool_.drop_lease(index);
