@@ -15,6 +15,11 @@ ring_config checked(const ring_config& config) {
     return config;
 }
 
+/// Bytes of an answer of unified mode beyond which a copy would cost more than a NIC's read of the slot.
+constexpr std::uint32_t most_worth_copying = 256;
+/// At most half of the device's queue waits for one that is signalled.
+constexpr std::uint32_t most_per_signal = 32;
+
 queue_pair_config pair_config(const ring_config& config) {
     queue_pair_config c;
     c.type = queue_pair_type::uc;
@@ -42,8 +47,9 @@ ring_core::ring_core(completion_engine& engine, const ring_config& config)
     : config_(checked(config)),
       core_(engine, config_.device, pair_config(config_)),
       memory_(std::make_shared<ring_memory>(config_.slots, config_.slot_size, config_.memory)),
-      receive_requests_(config_.slots),
+      tx_flags_(memory_->tx_flags()),
       send_requests_(config_.slots),
+      copies_(config_.mode == ring_mode::unified ? config_.slots : 0),
       to_post_(config_.slots),
       filled_(config_.slots),
       again_(config_.slots),
@@ -53,7 +59,8 @@ ring_core::ring_core(completion_engine& engine, const ring_config& config)
       held_(config_.slots),
       tokens_(config_.mode == ring_mode::forward ? config_.slots : 0),
       arrivals_(config_.slots),
-      immediate_mask_(config_.slots - 1) {
+      immediate_mask_(config_.slots - 1),
+      signal_mask_(std::clamp(config_.slots / 2, 1U, most_per_signal) - 1) {
     send_chain_.reserve(config_.slots);
     for (const auto& text : memory_->memory().warnings)
         engine.log(log_level::warning, "ring", config_.name + ": " + text);
@@ -68,8 +75,23 @@ ring_core::~ring_core() {
     engine().remove_sweeper(*this);
 }
 
+/// A device may have less room for work requests that carry bytes: where that is too little, none does.
+error_info ring_core::open_pair() {
+    auto& limit = core_.mutable_config().max_inline;
+    limit = 0;
+    if (config_.mode == ring_mode::unified)
+        limit = std::min({most_worth_copying, config_.slot_size, config_.device->limits().max_inline});
+    auto error = core_.open(*this);
+    if (error && limit > 0) {
+        limit = 0;
+        error = core_.open(*this);
+    }
+    copied_most_ = limit;
+    return error;
+}
+
 error_info ring_core::open() {
-    if (auto e = core_.is_open() ? error_info{} : core_.open(*this)) return e;
+    if (auto e = core_.is_open() ? error_info{} : open_pair()) return e;
     // Two regions, since a work request's own addresses are virtual ones, and a system device takes them as
     // those of the region that its key names.
     if (!local_region_) {
@@ -84,8 +106,8 @@ error_info ring_core::open() {
     }
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
         const auto bytes = memory_->rx_slot(slot);
-        receive_requests_[slot] = {core_.id(slot),
-                                   {bytes.data(), config_.slot_size, local_region_->local_key()}};
+        to_post_.prebuild(slot,
+                          {core_.id(slot), {bytes.data(), config_.slot_size, local_region_->local_key()}});
     }
     return core_.to_init();
 }
@@ -103,6 +125,7 @@ error_info ring_core::setup() {
     reset_slots();
     enter(phase::ready);
     needs_progress_ = config_.device->needs_progress();
+    copied_alone_ = needs_progress_ ? 0 : copied_most_;
     last_error_ = {};
     (void)post_receives();
     return {};
@@ -211,6 +234,11 @@ void ring_core::send_to(const peer_parameters& peer) {
         // What unified mode sends: always from the send slot.
         const auto bytes = memory_->tx_slot(slot);
         request.buffer = {bytes.data(), config_.frame_size, local_region_->local_key()};
+        if (copies_.empty()) continue;
+        auto& copy = copies_[slot] = request;
+        copy.id = core_.id(slot | send_bit | copy_bit);
+        copy.inlined = true;
+        copy.inline_data = bytes;
     }
 }
 
@@ -252,9 +280,10 @@ void ring_core::end_activity() noexcept {
         core_.close();
     }
     // Whoever waits for a send slot must not wait for ever.
-    for (std::uint32_t slot = 0; slot < config_.slots; ++slot)
-        if (std::exchange(tx_[slot], send_state::idle) == send_state::posted)
-            ring_memory::store(memory_->tx_flags()[slot], 0);
+    for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
+        if (tx_[slot] == send_state::posted) ring_memory::store(tx_flags_[slot], 0);
+        tx_[slot] = send_state::idle;
+    }
     in_flight_ = posted_ = 0;
     to_post_.clear();
     finish_operations(end_reason());
@@ -266,8 +295,8 @@ void ring_core::reset_slots() noexcept {
     arrivals_.clear();
     taken_from_ = next_ = next_end_ = 0;
     (void)held_.take_all();
-    std::fill(tx_.begin(), tx_.end(), send_state::idle);
     for (std::uint32_t slot = 0; slot < config_.slots; ++slot) {
+        tx_[slot] = send_state::idle;
         const bool kept = filled_.has(slot) && ring_memory::load(memory_->rx_flags()[slot]) != 0;
         again_.erase(slot);
         untaken_.erase(slot);
@@ -277,7 +306,7 @@ void ring_core::reset_slots() noexcept {
             filled_.erase(slot);
             if (receives()) to_post_.add(slot);
         }
-        ring_memory::store(memory_->tx_flags()[slot], 0);
+        ring_memory::store(tx_flags_[slot], 0);
         lengths_[slot].store(0, std::memory_order_relaxed);
     }
     posted_ = in_flight_ = tx_cursor_ = tx_scan_ = 0;
@@ -366,7 +395,7 @@ ring_snapshot ring_core::snapshot() const {
     s.rx_held = held_.size();
     s.tx_in_flight = in_flight_;
     s.received = received_;
-    s.sent = sent_;
+    s.sent = sent_ + copies_posted_;
     s.overwritten = overwritten_;
     s.bad_immediate = bad_immediate_;
     s.unexpected = unexpected_;
@@ -374,7 +403,7 @@ ring_snapshot ring_core::snapshot() const {
     s.send_errors = send_errors_;
     s.receive_errors = receive_errors_;
     s.device_counters = core_.counters();
-    s.bytes_sent = bytes_sent_;
+    s.bytes_sent = bytes_sent_ + copied_bytes_;
     held.unlock();
     s.memory = memory_->memory();
     s.held = held_times_.summary();

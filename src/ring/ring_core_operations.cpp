@@ -10,14 +10,14 @@ namespace rocio::detail {
 // ---- Slots by number, and operations
 
 bool ring_core::tx_free(std::uint32_t slot) const noexcept {
-    return ring_memory::load(memory_->tx_flags()[slot]) == 0;
+    return ring_memory::load(tx_flags_[slot]) == 0;
 }
 
 error_code ring_core::publish(std::uint32_t slot, std::size_t length) noexcept {
     if (slot >= config_.slots || length == 0 || length > config_.slot_size) return errc::message_too_long;
     if (!tx_free(slot)) return errc::queue_full;
     lengths_[slot].store(static_cast<std::uint32_t>(length), std::memory_order_relaxed);
-    ring_memory::store(memory_->tx_flags()[slot], ring_memory::address_of(memory_->tx_slot(slot)));
+    ring_memory::store(tx_flags_[slot], ring_memory::address_of(memory_->tx_slot(slot)));
     memory_->note_change();
     return {};
 }
@@ -42,6 +42,7 @@ void ring_core::release(std::uint32_t slot) noexcept {
 }
 
 inline bool ring_core::take_next(std::uint32_t& slot) noexcept {
+    recall_offered();
     while (next_ != next_end_ || fetch_next()) {
         const auto next = next_++;
         // A reader of flags may have had it before us.

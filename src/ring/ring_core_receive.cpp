@@ -83,10 +83,16 @@ std::size_t ring_core::receive_run(std::span<const work_completion> batch) noexc
     if (const auto found = unlike & slot_set::mask(slot, most))
         most = static_cast<std::uint32_t>(std::countr_zero(found)) - slot % slot_set::slots_per_word;
     if (most == 0) return 0;
-    const auto n = write   ? flags ? fill_slots<true, true>(&first, most, slot)
-                                   : fill_slots<true, false>(&first, most, slot)
-                     : flags ? fill_slots<false, true>(&first, most, slot)
-                           : fill_slots<false, false>(&first, most, slot);
+    const expected_run expected{outcome, first.id.bits()};
+    filled_run run{};
+    if (!flags)
+        run = write ? fill_unified<true>(batch, most, slot, expected)
+                    : fill_unified<false>(batch, most, slot, expected);
+    else
+        run.completions = run.slots = write ? fill_slots<true, true>(&first, most, slot, expected)
+                                            : fill_slots<false, true>(&first, most, slot, expected);
+    const auto n = run.slots;
+    if (n == 0) return 0;
     untaken_.insert(slot, n);
     if (flags) filled_.insert(slot, n);
     // Only leases ask how many messages came, and they come and go, but come only here.
@@ -98,28 +104,29 @@ std::size_t ring_core::receive_run(std::span<const work_completion> batch) noexc
     if (at_once) to_post_.add(token, n);
     if (flags) held_.add({engine().sweep_began(), slot, token, n, !at_once});
     if (!waiting_.empty()) tell_of_arrivals();
-    return n;
+    return run.completions;
 }
 
-/// The slots that the completions fill, in a row, as long as these are like the first one. Everything that
-/// the loop needs is in locals, since after a store through a pointer members would be read again; and four
-/// at a time, since a loop's own instructions come to a fifth of it.
+/// The slots that the completions fill, in a row, as long as these are as `expected` and those after it would
+/// be. Everything that the loop needs is in locals, since after a store through a pointer members would be
+/// read again; and four at a time, since a loop's own instructions come to a fifth of it.
 template <bool write, bool flags>
 [[gnu::noinline]] std::uint32_t ring_core::fill_slots(const work_completion* at, std::uint32_t most,
-                                                      std::uint32_t first) noexcept {
-    const auto outcome = at->outcome();
+                                                      std::uint32_t first, expected_run expected) noexcept {
+    const auto outcome = expected.outcome;
     const auto mask = immediate_mask_;
     const std::uint64_t slot_size = memory_->slot_size();
     auto* rx_flags = memory_->rx_flags() + first;
     auto address = ring_memory::address_of(memory_->rx_slot(first));
-    auto id = at->id.bits();
+    auto id = expected.id;
+    const auto step = id_step_;
     auto slot = first;
     const auto take = [&](std::size_t n) __attribute__((always_inline)) {
         if (at[n].outcome() != outcome || at[n].id.bits() != id) return false;
         if (write && (at[n].immediate & mask) != slot) return false;
         if (flags) ring_memory::store(rx_flags[n], address);
         address += slot_size;
-        id += wr_id::step();
+        id += step;
         ++slot;
         return true;
     };
@@ -133,6 +140,31 @@ template <bool write, bool flags>
     for (; most > 0 && take(0); next(1)) {
     }
     return slot - first;
+}
+
+/// Of an answer that was copied: nothing is to be done.
+inline bool ring_core::is_copy_gone(const work_completion& completion) const noexcept {
+    const auto copy = send_bit | copy_bit;
+    return completion.status == errc::success && completion.id.tag() == core_.prefix().tag() &&
+           (completion.id.slot & copy) == copy && (completion.id.slot & ~copy) < config_.slots;
+}
+
+/// The same in unified mode: copies that are gone do not end a run.
+template <bool write>
+inline ring_core::filled_run ring_core::fill_unified(std::span<const work_completion> batch,
+                                                     std::uint32_t most, std::uint32_t first,
+                                                     expected_run expected) noexcept {
+    const auto all = static_cast<std::uint32_t>(batch.size());
+    const auto* at = batch.data();
+    std::uint32_t n = 0;
+    for (auto left = all;; --left, ++at) {
+        const auto more = fill_slots<write, false>(at, std::min(most - n, left), first + n, expected);
+        n += more;
+        left -= more;
+        at += more;
+        if (n == most || left == 0 || !is_copy_gone(*at)) return {n, all - left};
+        expected.id += more * wr_id::step();
+    }
 }
 
 [[gnu::noinline]] void ring_core::count_arrivals(std::uint32_t slot, std::uint32_t n) noexcept {
@@ -309,7 +341,7 @@ bool ring_core::post_receives() noexcept {
 
 inline bool ring_core::post_waiting() noexcept {
     if (to_post_.empty() || !core_.is_open()) return false;
-    const auto outcome = core_.pair().post_receive(to_post_.requests(receive_requests_));
+    const auto outcome = core_.pair().post_receive(to_post_.requests());
     const auto accepted = static_cast<std::uint32_t>(outcome.accepted);
     posted_ += accepted;
     to_post_.drop(accepted);

@@ -29,7 +29,7 @@ bool ring_core::build_send(std::uint32_t slot, std::uint64_t flag) noexcept {
 }
 
 bool ring_core::claim(std::uint32_t slot) noexcept {
-    auto& flag = memory_->tx_flags()[slot];
+    auto& flag = tx_flags_[slot];
     if (tx_[slot] != send_state::idle) return false;
     const auto address = ring_memory::load(flag);
     if (address == 0) return false;
@@ -45,7 +45,7 @@ bool ring_core::claim(std::uint32_t slot) noexcept {
 }
 
 bool ring_core::is_published(std::uint32_t slot) const noexcept {
-    return tx_[slot] == send_state::idle && ring_memory::load(memory_->tx_flags()[slot]) != 0;
+    return tx_[slot] == send_state::idle && ring_memory::load(tx_flags_[slot]) != 0;
 }
 
 bool ring_core::finds_published() noexcept {
@@ -87,7 +87,7 @@ bool ring_core::post_sends() noexcept {
             continue;
         }
         tx_[slot] = send_state::posted;
-        if (config_.tx_clear == ring_tx_clear::on_claim) ring_memory::store(memory_->tx_flags()[slot], 0);
+        if (config_.tx_clear == ring_tx_clear::on_claim) ring_memory::store(tx_flags_[slot], 0);
     }
     in_flight_ += static_cast<std::uint32_t>(outcome.accepted);
     const bool failed = outcome.accepted < send_chain_.size() && outcome.reason != errc::queue_full;
@@ -119,7 +119,7 @@ inline std::uint32_t ring_core::free_slots(const work_completion* at, std::uint3
                                            std::uint32_t first) noexcept {
     auto id = at->id.bits();
     auto* state = tx_.data() + first;
-    auto* flag = memory_->tx_flags() + first;
+    auto* flag = tx_flags_ + first;
     const auto* request = send_requests_.data() + first;
     std::uint64_t bytes = 0;
     const auto take = [&](std::size_t n) __attribute__((always_inline)) {
@@ -150,19 +150,30 @@ inline std::uint32_t ring_core::free_slots(const work_completion* at, std::uint3
 }
 
 void ring_core::sent(std::uint32_t slot, const work_completion& completion) noexcept {
+    if ((slot & copy_bit) != 0) return copy_left(slot & ~copy_bit, completion);
     if (slot >= config_.slots || tx_[slot] != send_state::posted) return engine().count_stale();
     tx_[slot] = send_state::idle;
     --in_flight_;
     if (config_.mode == ring_mode::forward) {
         to_post_.add(tokens_[slot]);
     } else if (config_.mode != ring_mode::unified && config_.tx_clear == ring_tx_clear::on_completion) {
-        ring_memory::store(memory_->tx_flags()[slot], 0);
+        ring_memory::store(tx_flags_[slot], 0);
     }
     if (completion.status == errc::success) {
         ++sent_;
         bytes_sent_ += send_requests_[slot].buffer.size;
         return tell_of_sends();
     }
+    if (completion.status != errc::work_request_flushed) ++send_errors_;
+    if (active_) end_session({completion.status, {}}, phase::disconnected);
+}
+
+/// Its place in the device's queue is free, and those of the copies before it.
+void ring_core::copy_left(std::uint32_t slot, const work_completion& completion) noexcept {
+    if (slot >= copies_.size()) return engine().count_stale();
+    if (completion.status == errc::success) return;
+    --copies_posted_;
+    copied_bytes_ -= copies_[slot].inline_data.size();
     if (completion.status != errc::work_request_flushed) ++send_errors_;
     if (active_) end_session({completion.status, {}}, phase::disconnected);
 }

@@ -26,10 +26,13 @@ class light_mutex {
         if (!try_unlock()) [[unlikely]]
             wake_one();
     }
-    /// unlock() whose rare part is the last that its caller does: false: it is unlocked, and wake_one() must
-    /// follow.
-    bool try_unlock() noexcept { return state_.exchange(free, std::memory_order_release) != wanted; }
-    [[gnu::noinline]] void wake_one() noexcept { state_.notify_one(); }
+    /// unlock() whose rare part is the last that its caller does: false: it is not unlocked yet, wake_one()
+    /// must follow. Subtracting, since a 0 to be stored would take a register, to be saved by the caller.
+    bool try_unlock() noexcept { return state_.fetch_sub(1, std::memory_order_release) == taken; }
+    [[gnu::noinline]] void wake_one() noexcept {
+        state_.store(free, std::memory_order_release);
+        state_.notify_one();
+    }
 
   private:
     static constexpr std::uint32_t free = 0, taken = 1, wanted = 2;

@@ -42,7 +42,7 @@ enum class ring_wait : std::uint8_t { received, received_or_sent };
 /// has some, and the ring goes on.
 ///
 /// Thread safety: distinct objects: safe. All members but construction, destruction and move may be called
-/// from any thread; flags are atomic; rx_poll() and tx_publish() from one thread.
+/// from any thread; flags are atomic; rx_poll(), tx_publish() and, in unified mode, poll() from one thread.
 template <class Executor = asio::any_io_executor>
 class basic_ring_transceiver {
   public:
@@ -159,8 +159,10 @@ class basic_ring_transceiver {
     /// Sweeps the device and gives the next filled slot; false: none, or its send slot is still in use (then
     /// it is given later), or not connected. The slot's receive is posted again already.
     bool rx_poll(std::uint32_t& slot) { return core_->rx_poll(slot); }
-    /// Sends frame_size bytes of a send slot, in any order of slots. False: not connected, no such slot, the
-    /// device refuses.
+    /// Sends frame_size bytes of a send slot, in any order of slots. Up to 256 bytes (or the device's inline
+    /// limit) are copied: the slot is free at once. While the device's queue is full, or the slot's last
+    /// message of more bytes has not left, this call sweeps. False: not connected, no such slot, the device
+    /// refuses.
     bool tx_publish(std::uint32_t slot) { return core_->tx_publish(slot, config().frame_size); }
     /// The same with its first `length` bytes, 1 to slot_size.
     bool tx_publish(std::uint32_t slot, std::size_t length) { return core_->tx_publish(slot, length); }

@@ -5,6 +5,8 @@
 #include <rocio/connect/tcp_rendezvous.hpp>
 #include <rocio/types/slot_ring.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -212,6 +214,67 @@ TEST_F(RingSoft, unified_polls_and_publishes_on_the_callers_thread) {
     b.stop();
     EXPECT_FALSE(b.rx_poll(slot));
     EXPECT_FALSE(b.tx_publish(0));
+}
+
+TEST_F(RingSoft, unified_answers_that_are_not_copied_leave_from_their_slots) {
+    auto ca = config_on("soft:127.95.20.1");
+    auto cb = config_on("soft:127.95.20.2");
+    ca.slot_size = ca.frame_size = cb.slot_size = cb.frame_size = 1024;
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    cb.mode = ring_mode::unified;
+    asio::io_context idle;
+    ring_transceiver a(context, ca), b(idle, cb);
+    connect(a, b);
+    for (std::uint32_t i = 0; i < 40; ++i) {
+        eventually([&] { return a.tx_free(i % 8); });
+        send(a, i % 8, "question");
+        std::uint32_t slot = 99;
+        eventually([&] { return b.rx_poll(slot); });
+        ASSERT_EQ(slot, i % 8);
+        std::ranges::fill(b.tx_slot(slot), std::byte{static_cast<unsigned char>(i)});
+        // By turns, so that copies and others follow each other.
+        ASSERT_TRUE(b.tx_publish(slot, i % 3 == 0 ? 256 : 1024 - i));
+        const auto got = next(a);
+        const auto bytes = a.rx_slot(got.first).first(i % 3 == 0 ? 256 : 1024 - i);
+        EXPECT_TRUE(std::ranges::all_of(bytes, [&](std::byte each) { return each == std::byte(i); })) << i;
+        a.release(got.first);
+    }
+    std::uint32_t slot = 0;
+    EXPECT_FALSE(b.rx_poll(slot));
+    EXPECT_EQ(b.snapshot().sent, 40U);
+    EXPECT_EQ(b.snapshot().tx_in_flight, 0U);
+}
+
+TEST_F(RingSoft, a_unified_ring_may_be_looked_at_and_stopped_while_it_is_polled) {
+    auto ca = config_on("soft:127.95.21.1");
+    auto cb = config_on("soft:127.95.21.2");
+    ca.tx_mode = ring_tx_mode::write_with_immediate;
+    cb.mode = ring_mode::unified;
+    asio::io_context idle;
+    ring_transceiver a(context, ca), b(idle, cb);
+    connect(a, b);
+    std::atomic<std::uint32_t> answered{0};
+    std::atomic<bool> over{false};
+    std::thread server([&] {
+        std::uint32_t slot = 0;
+        while (!over)
+            if (b.rx_poll(slot) && b.tx_publish(slot)) ++answered;
+        while (b.rx_poll(slot) || b.tx_publish(0)) {
+        }
+    });
+    for (std::uint32_t i = 0; i < 200; ++i) {
+        eventually([&] { return a.tx_free(i % 8); });
+        send(a, i % 8, "question");
+        a.release(next(a).first);
+        EXPECT_LE(b.snapshot().received, i + 1U);
+    }
+    eventually([&] { return answered == 200U; });
+    for (std::uint32_t slot = 0; slot < 8; ++slot) send(a, slot, "the last ones");
+    context.poll();
+    b.stop();
+    over = true;
+    server.join();
+    EXPECT_FALSE(b.is_connected());
 }
 
 TEST_F(RingSoft, unified_has_no_asynchronous_operations) {

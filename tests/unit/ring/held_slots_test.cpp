@@ -101,23 +101,35 @@ TEST(HeldSlots, what_was_taken_stays_while_it_is_added_again) {
 class ReceivesToPost : public ::testing::Test {
   protected:
     ReceivesToPost() {
-        for (std::uint32_t i = 0; i < requests.size(); ++i) requests[i].id.slot = i;
+        for (std::uint32_t i = 0; i < 8; ++i) waiting.prebuild(i, {{0, 0, i}, {}});
     }
     numbers tokens() {
         numbers all;
-        for (const auto& request : waiting.requests(requests)) all.push_back(request.id.slot);
+        for (const auto& request : waiting.requests()) all.push_back(request.id.slot);
         return all;
     }
 
-    std::array<receive_request, 8> requests{};
     receives_to_post waiting{8};
 };
 
 TEST_F(ReceivesToPost, tokens_in_a_row_are_not_copied) {
     waiting.add(2);
+    const auto* const first = waiting.requests().data();
     waiting.add(3, 4);
-    EXPECT_EQ(waiting.requests(requests).data(), &requests[2]);
+    EXPECT_EQ(waiting.requests().data(), first);
     EXPECT_THAT(tokens(), ElementsAre(2, 3, 4, 5, 6));
+}
+
+TEST_F(ReceivesToPost, the_first_token_comes_behind_the_last) {
+    waiting.add(6, 2);
+    const auto* const first = waiting.requests().data();
+    waiting.add(0, 3);
+    EXPECT_EQ(waiting.requests().data(), first);
+    EXPECT_THAT(tokens(), ElementsAre(6, 7, 0, 1, 2));
+    waiting.drop(3);
+    waiting.add(3);
+    EXPECT_THAT(tokens(), ElementsAre(1, 2, 3));
+    EXPECT_EQ(waiting.requests().size(), 3U);
 }
 
 TEST_F(ReceivesToPost, others_keep_their_order) {

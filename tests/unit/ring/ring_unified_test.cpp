@@ -2,6 +2,8 @@
 
 #include "ring_batch_fixture.hpp"
 
+#include <thread>
+
 namespace rocio::test {
 namespace {
 
@@ -11,6 +13,8 @@ using ::testing::IsEmpty;
 class UnifiedBatch : public RingBatch {
   protected:
     UnifiedBatch() { config.mode = ring_mode::unified; }
+    /// Answers that no device copies.
+    void use_large_answers() { config.slot_size = config.frame_size = 512; }
     static numbers polled(ring_transceiver& from) {
         numbers all;
         for (std::uint32_t slot = 0; from.rx_poll(slot);) all.push_back(slot);
@@ -35,6 +39,7 @@ TEST_F(UnifiedBatch, a_request_over_one_that_nobody_took_is_counted) {
 }
 
 TEST_F(UnifiedBatch, a_request_waits_for_its_send_slot) {
+    use_large_answers();
     auto& r = connected();
     writes({0});
     EXPECT_THAT(polled(r), ElementsAre(0));
@@ -45,7 +50,31 @@ TEST_F(UnifiedBatch, a_request_waits_for_its_send_slot) {
     EXPECT_THAT(polled(r), ElementsAre(0, 1));
 }
 
+TEST_F(UnifiedBatch, a_request_that_was_found_waits_for_an_answer_sent_since) {
+    use_large_answers();
+    auto& r = connected();
+    writes({0, 1, 2, 3});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    ASSERT_TRUE(r.tx_publish(2)) << "whoever asked for it";
+    EXPECT_THAT(polled(r), ElementsAre(1)) << "not 2, whose slot is being sent";
+    ASSERT_TRUE(dev->complete_send(0));
+    EXPECT_THAT(polled(r), ElementsAre(2, 3));
+}
+
+TEST_F(UnifiedBatch, a_request_waits_while_its_flag_is_set) {
+    auto& r = connected();
+    writes({0, 1, 2});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    r.tx_flags()[1] = 1;
+    EXPECT_THAT(polled(r), IsEmpty());
+    r.tx_flags()[1] = 0;
+    EXPECT_THAT(polled(r), ElementsAre(1, 2));
+}
+
 TEST_F(UnifiedBatch, a_request_over_one_that_waits_for_its_send_slot_is_counted) {
+    use_large_answers();
     auto& r = connected();
     writes({0, 1, 2});
     std::uint32_t slot = 7;
@@ -104,6 +133,136 @@ TEST_F(UnifiedBatch, what_others_on_the_queue_get_is_theirs) {
     EXPECT_EQ(other.snapshot().sent, 1U);
     EXPECT_THAT(polled(other), ElementsAre(2, 3, 4));
     EXPECT_EQ(engine().snapshot().stale_completions, 0U);
+}
+
+TEST_F(UnifiedBatch, a_small_answer_is_copied_and_leaves_its_slot_at_once) {
+    auto& r = connected();
+    writes({0});
+    EXPECT_THAT(polled(r), ElementsAre(0));
+    r.tx_slot(0)[1] = std::byte{0x5A};
+    ASSERT_TRUE(r.tx_publish(0, 2));
+    ASSERT_EQ(dev->send_log().size(), 1U);
+    EXPECT_TRUE(dev->send_log()[0].request.inlined);
+    EXPECT_THAT(dev->send_log()[0].bytes, ElementsAre(std::byte{0}, std::byte{0x5A}));
+    writes({0, 1});
+    EXPECT_THAT(polled(r), ElementsAre(0, 1));
+    EXPECT_EQ(r.snapshot().sent, 1U);
+    EXPECT_EQ(r.snapshot().bytes_sent, 2U);
+    EXPECT_EQ(r.snapshot().tx_in_flight, 0U);
+}
+
+TEST_F(UnifiedBatch, an_answer_as_long_as_is_copied_and_one_byte_more) {
+    use_large_answers();
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(0, 256));
+    ASSERT_TRUE(r.tx_publish(1, 257));
+    EXPECT_TRUE(dev->send_log()[0].request.inlined);
+    EXPECT_FALSE(dev->send_log()[1].request.inlined);
+    EXPECT_EQ(dev->send_log()[1].bytes.size(), 257U);
+    EXPECT_EQ(r.snapshot().tx_in_flight, 1U);
+    EXPECT_FALSE(r.tx_publish(2, 0));
+    EXPECT_FALSE(r.tx_publish(2, 513));
+    EXPECT_FALSE(r.tx_publish(slots, 64));
+    EXPECT_EQ(dev->send_log().size(), 2U);
+}
+
+TEST_F(UnifiedBatch, of_the_copies_that_fill_half_of_the_queue_one_is_signalled) {
+    auto& r = connected();
+    std::vector<bool> signalled;
+    for (std::uint32_t i = 0; i < 9; ++i) {
+        ASSERT_TRUE(r.tx_publish(0));
+        signalled.push_back(dev->send_log().back().request.signalled);
+        ASSERT_TRUE(dev->complete_send(0));
+    }
+    EXPECT_THAT(signalled, ElementsAre(true, false, false, false, true, false, false, false, true));
+    EXPECT_EQ(r.snapshot().sent, 9U);
+    EXPECT_FALSE(polled(r).size() > 0);
+    EXPECT_EQ(engine().snapshot().stale_completions, 0U);
+}
+
+TEST_F(UnifiedBatch, an_answer_waits_while_the_queue_of_the_device_is_full) {
+    auto& r = connected();
+    for (std::uint32_t slot = 0; slot < slots; ++slot) ASSERT_TRUE(r.tx_publish(slot));
+    const auto posts = dev->calls(device_call::post_send);
+    std::thread device([&] {
+        while (dev->calls(device_call::post_send) < posts + 3) std::this_thread::yield();
+        for (std::uint32_t slot = 0; slot < slots; ++slot) EXPECT_TRUE(dev->complete_send(0));
+    });
+    EXPECT_TRUE(r.tx_publish(0));
+    device.join();
+    const auto log = dev->send_log();
+    ASSERT_EQ(log.size(), slots + 1U);
+    EXPECT_TRUE(log.back().request.signalled) << "those refused do not count";
+    EXPECT_EQ(r.snapshot().sent, slots + 1U);
+    EXPECT_EQ(r.snapshot().bytes_sent, (slots + 1U) * 64U);
+}
+
+TEST_F(UnifiedBatch, so_does_one_that_is_sent_from_its_slot) {
+    use_large_answers();
+    auto& r = connected();
+    for (std::uint32_t slot = 0; slot < slots; ++slot) ASSERT_TRUE(r.tx_publish(slot, 64));
+    const auto posts = dev->calls(device_call::post_send);
+    std::thread device([&] {
+        while (dev->calls(device_call::post_send) < posts + 3) std::this_thread::yield();
+        EXPECT_TRUE(dev->complete_send(0));
+    });
+    EXPECT_TRUE(r.tx_publish(0));
+    device.join();
+    EXPECT_EQ(dev->send_log().back().bytes.size(), 512U);
+    EXPECT_EQ(r.snapshot().tx_in_flight, 1U);
+}
+
+TEST_F(UnifiedBatch, copies_that_are_gone_do_not_tear_requests_apart) {
+    auto& r = connected();
+    writes({0, 1});
+    EXPECT_THAT(polled(r), ElementsAre(0, 1));
+    for (const auto slot : {0U, 1U, 0U, 1U, 0U}) ASSERT_TRUE(r.tx_publish(slot));
+    writes({2, 3});
+    ASSERT_TRUE(dev->complete_send(0));
+    writes({4});
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(dev->complete_send(0));
+    writes({5, 7, 6});
+    EXPECT_THAT(polled(r), ElementsAre(2, 3, 4, 5, 7, 6));
+    EXPECT_THAT(posted_again(), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+    EXPECT_EQ(engine().snapshot().stale_completions, 0U);
+    EXPECT_EQ(r.snapshot().received, 8U);
+}
+
+TEST_F(UnifiedBatch, a_copy_that_fails_ends_the_session_and_is_not_sent) {
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(0));
+    ASSERT_TRUE(r.tx_publish(1));
+    ASSERT_TRUE(dev->complete_send(0));
+    ASSERT_TRUE(dev->complete_send(0, errc::local_operation_error));
+    std::uint32_t slot = 7;
+    EXPECT_FALSE(r.rx_poll(slot));
+    EXPECT_EQ(r.last_error().code, errc::local_operation_error);
+    EXPECT_EQ(r.snapshot().sent, 1U);
+    EXPECT_EQ(r.snapshot().send_errors, 1U);
+    EXPECT_FALSE(r.tx_publish(0));
+    r.connect(some_peer());
+    EXPECT_TRUE(r.tx_publish(0));
+}
+
+TEST_F(UnifiedBatch, a_device_that_refuses_a_copy_ends_the_session) {
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(0));
+    ASSERT_TRUE(dev->complete_send(0));
+    dev->fail_call(device_call::post_send, 1, errc::device_fatal);
+    EXPECT_FALSE(r.tx_publish(1));
+    EXPECT_EQ(r.last_error().code, errc::device_fatal);
+    EXPECT_EQ(r.snapshot().sent, 1U);
+}
+
+TEST_F(UnifiedBatch, a_device_without_room_for_copies_sends_from_the_slots) {
+    dev->fail_call(device_call::create_queue_pair, 1, errc::limit_exceeded);
+    auto& r = connected();
+    writes({0});
+    EXPECT_THAT(polled(r), ElementsAre(0));
+    ASSERT_TRUE(r.tx_publish(0));
+    EXPECT_FALSE(dev->send_log().back().request.inlined);
+    writes({0});
+    EXPECT_THAT(polled(r), IsEmpty());
 }
 
 TEST_F(UnifiedBatch, an_error_in_the_middle_ends_the_session) {

@@ -74,17 +74,21 @@ class ring_core final : public completion_sink,
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
 
   private:
-    static constexpr std::uint32_t send_bit = 0x80000000; ///< In the slot of a wr_id: a send.
+    // In the slot of a wr_id.
+    static constexpr std::uint32_t send_bit = 0x80000000; ///< A send.
+    static constexpr std::uint32_t copy_bit = 0x40000000; ///< Of bytes that the device copied.
     enum class phase : std::uint8_t { fresh, ready, connecting, connected, disconnected, stopped };
     enum class send_state : std::uint8_t { idle, claimed, posted };
 
     // *locked* from here on.
     error_info open();
+    error_info open_pair();
     void send_to(const peer_parameters& peer);
     void begin_activity() noexcept;
     void end_activity() noexcept;
     void enter(phase next) noexcept {
         phase_ = next;
+        recall_offered();
         const bool answers = next == phase::connected && config_.mode == ring_mode::unified;
         answering_ = answers ? config_.slots : 0;
     }
@@ -99,8 +103,19 @@ class ring_core final : public completion_sink,
     std::size_t pass_on(std::span<const work_completion> batch, std::uint32_t tag) noexcept;
     std::size_t dispatch(std::span<const work_completion> batch) noexcept;
     std::size_t receive_run(std::span<const work_completion> batch) noexcept;
+    struct filled_run {
+        std::uint32_t slots = 0, completions = 0;
+    };
+    struct expected_run {
+        std::uint64_t outcome, id; ///< Of all, and of the first one.
+    };
     template <bool write, bool flags>
-    std::uint32_t fill_slots(const work_completion* at, std::uint32_t most, std::uint32_t slot) noexcept;
+    std::uint32_t fill_slots(const work_completion* at, std::uint32_t most, std::uint32_t slot,
+                             expected_run expected) noexcept;
+    template <bool write>
+    filled_run fill_unified(std::span<const work_completion> batch, std::uint32_t most, std::uint32_t slot,
+                            expected_run expected) noexcept;
+    bool is_copy_gone(const work_completion& completion) const noexcept;
     void count_arrivals(std::uint32_t slot, std::uint32_t n) noexcept;
     void tell_of_arrivals() noexcept;
     bool take_next(std::uint32_t& slot) noexcept;
@@ -118,17 +133,35 @@ class ring_core final : public completion_sink,
     bool send_published() noexcept;
     bool claim(std::uint32_t slot) noexcept;
     bool build_send(std::uint32_t slot, std::uint64_t flag) noexcept;
-    bool may_answer(std::uint32_t slot) noexcept;
+    bool is_flagged(std::uint32_t slot) const noexcept;
+    bool may_answer(std::uint32_t slot) const noexcept;
+    void hold_back(std::uint32_t slot) noexcept;
+    std::uint32_t first_posted() const noexcept;
     bool fetch_next() noexcept;
+    void offer_rest() noexcept;
+    /// From here on rx_poll() takes the lock.
+    void recall_offered() noexcept {
+        if (!offered_.any) return;
+        next_ = offered_.next.load(std::memory_order_relaxed);
+        offered_.end.store(0, std::memory_order_relaxed);
+        offered_.any = false;
+    }
     void note_taken() noexcept {
+        if (offered_.any) next_ = offered_.next.load(std::memory_order_relaxed);
         if (next_ == taken_from_) return;
         untaken_.erase(taken_from_, next_ - taken_from_);
         taken_from_ = next_;
     }
-    bool rx_poll_contended(std::uint32_t& slot);
     bool rx_poll_after_sweep(std::uint32_t& slot);
     bool tx_publish_contended(std::uint32_t slot, std::size_t length);
-    bool tx_publish_after_sweep(std::uint32_t slot, std::size_t length);
+    bool tx_publish_from_slot(std::uint32_t slot, std::size_t length);
+    bool tx_publish_otherwise(std::uint32_t slot, std::size_t length);
+    bool tx_publish_anew(errc reason);
+    const send_request& next_copy(std::uint32_t slot, std::size_t length) noexcept;
+    bool take_back(const send_request& copy) noexcept;
+    bool post_anew(const send_request& request, errc reason) noexcept;
+    bool post_copy(std::uint32_t slot, std::size_t length) noexcept;
+    void copy_left(std::uint32_t slot, const work_completion& completion) noexcept;
     bool post_answer(std::uint32_t slot, std::uint32_t length) noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
@@ -139,7 +172,6 @@ class ring_core final : public completion_sink,
     bool post_waiting() noexcept;
     bool receives_refused(errc reason) noexcept;
     void sweep_device() noexcept;
-    bool refused(errc reason) noexcept;
     void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
@@ -153,10 +185,11 @@ class ring_core final : public completion_sink,
     ring_config config_;
     mutable queue_pair_core core_;
     std::shared_ptr<ring_memory> memory_;
+    std::uint64_t* const tx_flags_;                      ///< Those of `memory_`.
     std::unique_ptr<device_memory_region> local_region_; ///< Both rings, for our own work requests.
     std::unique_ptr<device_memory_region> rx_region_;    ///< What the peer writes into.
-    std::vector<receive_request> receive_requests_;      ///< Prebuilt, by token.
     std::vector<send_request> send_requests_;            ///< Prebuilt, by slot.
+    std::vector<send_request> copies_; ///< The same of answers that the device copies; unified mode only.
     std::vector<send_request> send_chain_;
     receives_to_post to_post_;
     slot_set filled_;  ///< The slots of `held_`.
@@ -171,8 +204,9 @@ class ring_core final : public completion_sink,
     /// is told of that of all at once, before it is asked.
     std::uint32_t taken_from_ = 0, next_ = 0, next_end_ = 0;
     std::uint32_t posted_ = 0, in_flight_ = 0;
-    std::uint32_t immediate_mask_ = 0; ///< What of an immediate names the slot.
-    std::uint32_t tx_cursor_ = 0;      ///< Where the next published flag is expected.
+    std::uint32_t immediate_mask_ = 0;      ///< What of an immediate names the slot.
+    std::uint64_t id_step_ = wr_id::step(); ///< In memory: GCC makes the constant anew for each completion.
+    std::uint32_t tx_cursor_ = 0;           ///< Where the next published flag is expected.
     bool needs_progress_ = true;
     bool sent_unseen_ = false;  ///< A send was done and no wait has told of it yet.
     std::uint32_t tx_scan_ = 0; ///< Where the search for others goes on.
@@ -182,7 +216,19 @@ class ring_core final : public completion_sink,
     std::atomic<std::uint64_t> last_id_{0};
 
     phase phase_ = phase::fresh;
-    std::uint32_t answering_ = 0; ///< Slots, when unified and connected; else none.
+    /// Of next_ to next_end_ - 1 what rx_poll() gives without the lock. `next` is its thread's, the others
+    /// are changed under the lock; an end of 0 or `next`: nothing.
+    struct {
+        std::atomic<std::uint32_t> next{0}, end{0};
+        bool any = false; ///< next_ is `next`.
+    } offered_;
+    std::uint32_t answering_ = 0;    ///< Slots, when unified and connected; else none.
+    std::uint32_t copied_most_ = 0;  ///< Bytes of an answer that the device copies when it is posted.
+    std::uint64_t copied_alone_ = 0; ///< The same; 0 where a post alone sends nothing.
+    const send_request* last_copy_ = nullptr;
+    std::uint32_t signal_mask_ = 0;   ///< Of the copies one in signal_mask_ + 1 is signalled.
+    std::uint64_t copies_posted_ = 0; ///< They count as sent.
+    std::uint64_t copied_bytes_ = 0;
     bool active_ = false;
     std::unique_ptr<liveness> watch_;
     error_info last_error_{};
