@@ -15,7 +15,7 @@ endif()
 add_library(rocio_settings INTERFACE)
 target_compile_features(rocio_settings INTERFACE cxx_std_20)
 target_compile_options(rocio_settings INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow
+  -Wall -Wextra -Wpedantic $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
   $<$<BOOL:${ROCIO_WERROR}>:-Werror>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -85,13 +85,15 @@ function(rocio_room name)
   endif()
 endfunction()
 
-# rocio_test(NAME SOURCES … ROOMS … LINK … LABELS … TIMEOUT seconds [ONE_ENTRY] [SOAK small full] [NO_PCH] [DATA]): a
-# GoogleTest program and its ctest entries. ONE_ENTRY: one entry for the whole program. SOAK: one entry, run as
+# rocio_test(NAME SOURCES … [APART …] ROOMS … LINK … LABELS … TIMEOUT seconds [ONE_ENTRY] [SOAK small full] [NO_PCH]
+# [DATA]): a GoogleTest program and its ctest entries. ONE_ENTRY: one entry for the whole program. SOAK: one entry, run as
 # NAME --count N (tests/soak), with the label soak. Programs that link an Asio room get the precompiled
 # header unless NO_PCH is given; those see ROCIO_TEST_DATA only with DATA, because a path in the command line keeps
 # ccache from finding the object in another clone. The target rocio_tests_LABEL builds all programs of a label.
+# APART: those of the sources whose names would clash with another one's where several are compiled at once
+# (ROCIO_UNITY_TESTS, as tools/check does it for the sanitizers: half the time).
 function(rocio_test name)
-  cmake_parse_arguments(ARG "ONE_ENTRY;NO_PCH;DATA" "TIMEOUT" "SOURCES;ROOMS;LINK;LABELS;SOAK" ${ARGN})
+  cmake_parse_arguments(ARG "ONE_ENTRY;NO_PCH;DATA" "TIMEOUT" "SOURCES;APART;ROOMS;LINK;LABELS;SOAK" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -102,6 +104,10 @@ function(rocio_test name)
       set(uses_asio ON)
     endif()
   endforeach()
+  if(ROCIO_UNITY_TESTS AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+    set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   list(TRANSFORM ARG_ROOMS PREPEND rocio_room_)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests/support)
   target_link_libraries(${name} PRIVATE ${ARG_ROOMS} ${ARG_LINK} rocio_settings GTest::gmock_main Threads::Threads)

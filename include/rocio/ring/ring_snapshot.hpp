@@ -30,7 +30,7 @@ struct ring_snapshot {
     std::uint32_t rx_held = 0;      ///< Filled slots that nobody has released.
     std::uint32_t tx_in_flight = 0; ///< Sends whose slot the device is not done with.
     std::uint64_t received = 0;
-    std::uint64_t sent = 0; ///< What the device is done with, or has copied (unified mode).
+    std::uint64_t sent = 0;        ///< What the device is done with, or has copied (unified mode).
     std::uint64_t bytes_sent = 0;  ///< Of messages; what arrives says its length itself.
     traffic_rates receive_rates{}; ///< Filled in by the status room, as the next one.
     traffic_rates send_rates{};
