@@ -17,8 +17,7 @@ ring_config checked(const ring_config& config) {
 
 /// Bytes of an answer of unified mode beyond which a copy would cost more than a NIC's read of the slot.
 constexpr std::uint32_t most_worth_copying = 256;
-/// At most half of the device's queue waits for one that is signalled.
-constexpr std::uint32_t most_per_signal = 32;
+constexpr std::uint32_t most_copies_per_signal = 32;
 
 queue_pair_config pair_config(const ring_config& config) {
     queue_pair_config c;
@@ -60,7 +59,7 @@ ring_core::ring_core(completion_engine& engine, const ring_config& config)
       tokens_(config_.mode == ring_mode::forward ? config_.slots : 0),
       arrivals_(config_.slots),
       immediate_mask_(config_.slots - 1),
-      signal_mask_(std::clamp(config_.slots / 2, 1U, most_per_signal) - 1) {
+      copies_per_signal_(std::clamp(config_.slots / 2, 1U, most_copies_per_signal)) {
     send_chain_.reserve(config_.slots);
     for (const auto& text : memory_->memory().warnings)
         engine.log(log_level::warning, "ring", config_.name + ": " + text);
@@ -75,19 +74,20 @@ ring_core::~ring_core() {
     engine().remove_sweeper(*this);
 }
 
-/// A device may have less room for work requests that carry bytes: where that is too little, none does.
+/// Copies take places in the device's queues of their own, so that the others find theirs. A device may have
+/// less room for work requests that carry bytes: where that is too little, none does.
 error_info ring_core::open_pair() {
-    auto& limit = core_.mutable_config().max_inline;
-    limit = 0;
-    if (config_.mode == ring_mode::unified)
-        limit = std::min({most_worth_copying, config_.slot_size, config_.device->limits().max_inline});
-    auto error = core_.open(*this);
-    if (error && limit > 0) {
-        limit = 0;
-        error = core_.open(*this);
+    auto& config = core_.mutable_config();
+    const auto most = config_.mode == ring_mode::unified ? config_.device->limits().max_inline : 0;
+    copied_most_ = std::min({most_worth_copying, config_.slot_size, most});
+    if (copied_most_ > 0) {
+        config.max_inline = copied_most_;
+        config.send_depth = config_.slots + (most_signals_out + 1) * copies_per_signal_;
+        if (!core_.open(*this)) return {};
     }
-    copied_most_ = limit;
-    return error;
+    copied_most_ = config.max_inline = 0;
+    config.send_depth = config_.slots;
+    return core_.open(*this);
 }
 
 error_info ring_core::open() {
@@ -237,6 +237,7 @@ void ring_core::send_to(const peer_parameters& peer) {
         if (copies_.empty()) continue;
         auto& copy = copies_[slot] = request;
         copy.id = core_.id(slot | send_bit | copy_bit);
+        copy.signalled = false;
         copy.inlined = true;
         copy.inline_data = bytes;
     }
@@ -284,7 +285,7 @@ void ring_core::end_activity() noexcept {
         if (tx_[slot] == send_state::posted) ring_memory::store(tx_flags_[slot], 0);
         tx_[slot] = send_state::idle;
     }
-    in_flight_ = posted_ = 0;
+    in_flight_ = posted_ = signals_out_ = 0;
     to_post_.clear();
     finish_operations(end_reason());
 }
@@ -395,7 +396,7 @@ ring_snapshot ring_core::snapshot() const {
     s.rx_held = held_.size();
     s.tx_in_flight = in_flight_;
     s.received = received_;
-    s.sent = sent_ + copies_posted_;
+    s.sent = sent_ + copies_posted_ - static_cast<std::uint64_t>(unsignalled_left_) - copies_failed_;
     s.overwritten = overwritten_;
     s.bad_immediate = bad_immediate_;
     s.unexpected = unexpected_;

@@ -46,8 +46,7 @@ inline bool ring_core::take_next(std::uint32_t& slot) noexcept {
     while (next_ != next_end_ || fetch_next()) {
         const auto next = next_++;
         // A reader of flags may have had it before us.
-        if (ring_memory::load(memory_->rx_flags()[next]) != 0 || config_.mode == ring_mode::unified)
-            [[likely]] {
+        if (ring_memory::load(memory_->rx_flags()[next]) != 0 || answering_ != 0) [[likely]] {
             slot = next;
             return true;
         }

@@ -163,6 +163,7 @@ inline ring_core::filled_run ring_core::fill_unified(std::span<const work_comple
         left -= more;
         at += more;
         if (n == most || left == 0 || !is_copy_gone(*at)) return {n, all - left};
+        signal_seen();
         expected.id += more * wr_id::step();
     }
 }

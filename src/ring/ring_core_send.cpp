@@ -171,9 +171,8 @@ void ring_core::sent(std::uint32_t slot, const work_completion& completion) noex
 /// Its place in the device's queue is free, and those of the copies before it.
 void ring_core::copy_left(std::uint32_t slot, const work_completion& completion) noexcept {
     if (slot >= copies_.size()) return engine().count_stale();
-    if (completion.status == errc::success) return;
-    --copies_posted_;
-    copied_bytes_ -= copies_[slot].inline_data.size();
+    if (completion.status == errc::success) return signal_seen();
+    ++copies_failed_;
     if (completion.status != errc::work_request_flushed) ++send_errors_;
     if (active_) end_session({completion.status, {}}, phase::disconnected);
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace rocio::detail {
 
@@ -90,67 +91,81 @@ inline void ring_core::hold_back(std::uint32_t slot) noexcept {
 /// Without a guard where nothing unusual comes: what it costs to keep one comes to as much as the rest.
 bool ring_core::tx_publish(std::uint32_t slot, std::size_t length) {
     if (!engine().try_enter()) [[unlikely]]
-        return tx_publish_contended(slot, length);
+        return tx_publish_otherwise(slot, length);
     // One comparison for both ends: there is no message of 0 bytes.
     if (slot >= answering_ || length - 1 >= copied_alone_) [[unlikely]]
         return tx_publish_from_slot(slot, length);
+    if (--unsignalled_left_ < 0) [[unlikely]]
+        return tx_publish_signalled(slot, length);
     const auto outcome = core_.pair().post_send({&next_copy(slot, length), 1});
     if (outcome.accepted == 0) [[unlikely]]
-        return tx_publish_anew(outcome.reason);
+        return tx_publish_refused(outcome.reason);
     return engine().leave_with(true);
-}
-
-[[gnu::noinline]] bool ring_core::tx_publish_contended(std::uint32_t slot, std::size_t length) {
-    engine().lock().release();
-    return tx_publish_otherwise(slot, length);
 }
 
 /// More than is copied, under the lock and leaving it.
 [[gnu::noinline]] bool ring_core::tx_publish_from_slot(std::uint32_t slot, std::size_t length) {
     const bool valid = slot < answering_ && length > copied_most_ && length <= config_.slot_size;
-    if (!valid || tx_[slot] == send_state::posted) [[unlikely]]
-        return tx_publish_otherwise(slot, length);
-    return engine().leave_with(post_answer(slot, static_cast<std::uint32_t>(length)));
+    if (valid && tx_[slot] != send_state::posted) [[likely]]
+        return engine().leave_with(post_answer(slot, static_cast<std::uint32_t>(length)));
+    engine().leave();
+    return tx_publish_otherwise(slot, length);
 }
 
+[[gnu::noinline]] bool ring_core::tx_publish_signalled(std::uint32_t slot, std::size_t length) {
+    ++unsignalled_left_;
+    engine().leave();
+    return tx_publish_otherwise(slot, length);
+}
+
+[[gnu::noinline]] bool ring_core::tx_publish_refused(errc reason) {
+    const auto held = engine().entered();
+    ++unsignalled_left_;
+    copied_bytes_ -= last_copy_->inline_data.size();
+    return refused(reason);
+}
+
+/// While there is no room the device is swept. Others get in between: who stops the ring ends the wait.
 [[gnu::noinline]] bool ring_core::tx_publish_otherwise(std::uint32_t slot, std::size_t length) {
-    const auto held = engine().entered();
-    if (slot >= answering_ || length == 0 || length > config_.slot_size) return false;
-    if (length <= copied_most_) return post_copy(slot, length);
-    while (tx_[slot] == send_state::posted) {
-        sweep_device();
-        if (!active_) return false;
+    for (;; std::this_thread::yield()) {
+        const auto held = engine().lock();
+        if (slot >= answering_ || length == 0 || length > config_.slot_size) return false;
+        const bool copies = length <= copied_most_;
+        const auto has_room = [&] {
+            if (!copies) return tx_[slot] != send_state::posted;
+            return unsignalled_left_ > 0 || signals_out_ < most_signals_out;
+        };
+        if (!has_room()) sweep_device();
+        if (answering_ == 0) return false;
+        if (has_room())
+            return copies ? post_copy(slot, length) : post_answer(slot, static_cast<std::uint32_t>(length));
     }
-    return post_answer(slot, static_cast<std::uint32_t>(length));
 }
 
-[[gnu::noinline]] bool ring_core::tx_publish_anew(errc reason) {
-    const auto held = engine().entered();
-    return post_anew(*last_copy_, reason) || take_back(*last_copy_);
-}
-
-/// An answer that the device copies leaves its slot at once, so nobody needs to know when it is sent; but the
-/// device's queue only loses those before one that is signalled (IBA 10.7.3.1), so some are.
 inline const send_request& ring_core::next_copy(std::uint32_t slot, std::size_t length) noexcept {
     auto& request = copies_[slot];
     request.inline_data = {request.inline_data.data(), length};
-    request.signalled = (copies_posted_++ & signal_mask_) == 0;
     copied_bytes_ += length;
     last_copy_ = &request; // keeping it in a register over the post would cost more
     return request;
 }
 
-/// It was not posted.
-inline bool ring_core::take_back(const send_request& copy) noexcept {
-    --copies_posted_;
-    copied_bytes_ -= copy.inline_data.size();
-    return false;
-}
-
+/// An answer that the device copies leaves its slot at once, so nobody needs to know when it is sent; but the
+/// device's queue only loses those before one that is signalled (IBA 10.7.3.1), so some are.
 bool ring_core::post_copy(std::uint32_t slot, std::size_t length) noexcept {
-    const auto& copy = next_copy(slot, length);
-    const auto outcome = core_.pair().post_send({&copy, 1});
-    if (outcome.accepted == 0 && !post_anew(copy, outcome.reason)) return take_back(copy);
+    auto request = next_copy(slot, length);
+    request.signalled = unsignalled_left_ == 0;
+    const auto outcome = core_.pair().post_send({&request, 1});
+    if (outcome.accepted == 0) {
+        copied_bytes_ -= length;
+        return refused(outcome.reason);
+    }
+    if (request.signalled) {
+        ++signals_out_;
+        copies_posted_ += copies_per_signal_;
+        unsignalled_left_ += static_cast<std::int32_t>(copies_per_signal_);
+    }
+    --unsignalled_left_;
     if (needs_progress_) progress();
     return active_;
 }
@@ -159,8 +174,8 @@ inline bool ring_core::post_answer(std::uint32_t slot, std::uint32_t length) noe
     auto& request = send_requests_[slot];
     request.buffer.size = length;
     const auto outcome = core_.pair().post_send({&request, 1});
-    if (outcome.accepted == 0 && !post_anew(request, outcome.reason)) [[unlikely]]
-        return false;
+    if (outcome.accepted == 0) [[unlikely]]
+        return refused(outcome.reason);
     tx_[slot] = send_state::posted;
     ++in_flight_;
     hold_back(slot);
@@ -170,15 +185,8 @@ inline bool ring_core::post_answer(std::uint32_t slot, std::uint32_t length) noe
     return active_ && tx_[slot] == send_state::posted;
 }
 
-/// What the device did not take: while its queue is full it is emptied, until the session is over.
-[[gnu::noinline]] bool ring_core::post_anew(const send_request& request, errc reason) noexcept {
-    while (reason == errc::queue_full) {
-        sweep_device();
-        if (!active_) return false;
-        const auto outcome = core_.pair().post_send({&request, 1});
-        if (outcome.accepted > 0) return true;
-        reason = outcome.reason;
-    }
+[[gnu::noinline]] bool ring_core::refused(errc reason) noexcept {
+    if (reason == errc::queue_full) return false;
     ++send_errors_;
     end_session({reason, "the device refused a send"}, phase::disconnected);
     return false;

@@ -31,7 +31,7 @@ struct ring_snapshot {
     std::uint32_t tx_in_flight = 0; ///< Sends whose slot the device is not done with.
     std::uint64_t received = 0;
     std::uint64_t sent = 0;        ///< What the device is done with, or has copied (unified mode).
-    std::uint64_t bytes_sent = 0;  ///< Of messages; what arrives says its length itself.
+    std::uint64_t bytes_sent = 0;  ///< Of messages, failed copies included; what arrives tells its length.
     traffic_rates receive_rates{}; ///< Filled in by the status room, as the next one.
     traffic_rates send_rates{};
     /// How long filled slots were held, from the sweep that found the message to the one that found the slot

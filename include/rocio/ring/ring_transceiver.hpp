@@ -156,13 +156,14 @@ class basic_ring_transceiver {
 
     // ---- Unified mode.
 
-    /// Sweeps the device and gives the next filled slot; false: none, or its send slot is still in use (then
-    /// it is given later), or not connected. The slot's receive is posted again already.
+    /// Gives the next filled slot, after a sweep of the device unless an earlier one found it; false: none,
+    /// or its send slot is still in use (then it is given later), or not connected. The slot's receive is
+    /// posted again already.
     bool rx_poll(std::uint32_t& slot) { return core_->rx_poll(slot); }
     /// Sends frame_size bytes of a send slot, in any order of slots. Up to 256 bytes (or the device's inline
-    /// limit) are copied: the slot is free at once. While the device's queue is full, or the slot's last
-    /// message of more bytes has not left, this call sweeps. False: not connected, no such slot, the device
-    /// refuses.
+    /// limit) are copied: the slot is free at once. Waits, sweeping, while the slot's last message of more
+    /// bytes has not left, and with a copy while of those before one and a half times the slots, at most 96,
+    /// have not; stop() ends that. False: not connected, no such slot, the device refuses.
     bool tx_publish(std::uint32_t slot) { return core_->tx_publish(slot, config().frame_size); }
     /// The same with its first `length` bytes, 1 to slot_size.
     bool tx_publish(std::uint32_t slot, std::size_t length) { return core_->tx_publish(slot, length); }

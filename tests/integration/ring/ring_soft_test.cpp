@@ -245,6 +245,23 @@ TEST_F(RingSoft, unified_answers_that_are_not_copied_leave_from_their_slots) {
     EXPECT_EQ(b.snapshot().tx_in_flight, 0U);
 }
 
+TEST_F(RingSoft, unified_publishes_any_number_of_answers_without_polling) {
+    auto ca = config_on("soft:127.95.22.1");
+    auto cb = config_on("soft:127.95.22.2");
+    ca.rearm = ring_rearm::on_publish;
+    cb.mode = ring_mode::unified;
+    asio::io_context idle;
+    ring_transceiver a(context, ca), b(idle, cb);
+    connect(a, b);
+    for (std::uint32_t i = 0; i < 10000; ++i) ASSERT_TRUE(b.tx_publish(i % 8, 64)) << i;
+    EXPECT_EQ(b.snapshot().sent, 10000U);
+    EXPECT_EQ(b.snapshot().bytes_sent, 640000U);
+    EXPECT_TRUE(b.is_connected());
+    std::uint32_t slot = 0;
+    EXPECT_FALSE(b.rx_poll(slot));
+    EXPECT_TRUE(b.is_connected());
+}
+
 TEST_F(RingSoft, a_unified_ring_may_be_looked_at_and_stopped_while_it_is_polled) {
     auto ca = config_on("soft:127.95.21.1");
     auto cb = config_on("soft:127.95.21.2");

@@ -166,50 +166,92 @@ TEST_F(UnifiedBatch, an_answer_as_long_as_is_copied_and_one_byte_more) {
     EXPECT_EQ(dev->send_log().size(), 2U);
 }
 
-TEST_F(UnifiedBatch, of_the_copies_that_fill_half_of_the_queue_one_is_signalled) {
+TEST_F(UnifiedBatch, of_as_many_copies_as_half_of_the_slots_one_is_signalled) {
     auto& r = connected();
     std::vector<bool> signalled;
     for (std::uint32_t i = 0; i < 9; ++i) {
         ASSERT_TRUE(r.tx_publish(0));
         signalled.push_back(dev->send_log().back().request.signalled);
         ASSERT_TRUE(dev->complete_send(0));
+        EXPECT_EQ(r.snapshot().sent, i + 1U);
     }
     EXPECT_THAT(signalled, ElementsAre(true, false, false, false, true, false, false, false, true));
-    EXPECT_EQ(r.snapshot().sent, 9U);
-    EXPECT_FALSE(polled(r).size() > 0);
+    EXPECT_THAT(polled(r), IsEmpty());
     EXPECT_EQ(engine().snapshot().stale_completions, 0U);
 }
 
-TEST_F(UnifiedBatch, an_answer_waits_while_the_queue_of_the_device_is_full) {
+/// Calls `f` on another thread once the ring has looked at the device three times in vain.
+class UnifiedWait : public UnifiedBatch {
+  protected:
+    template <class F>
+    void when_it_waits(F f) {
+        const auto polls = dev->polls();
+        other = std::thread([this, polls, f] {
+            while (dev->polls() < polls + 3) std::this_thread::yield();
+            f();
+        });
+    }
+    void TearDown() override {
+        other.join();
+        UnifiedBatch::TearDown();
+    }
+    /// As many as the device may hold.
+    static constexpr std::uint32_t most_copies = 12;
+
+    std::thread other;
+};
+
+TEST_F(UnifiedWait, a_copy_waits_while_the_device_holds_as_many_as_it_may) {
     auto& r = connected();
-    for (std::uint32_t slot = 0; slot < slots; ++slot) ASSERT_TRUE(r.tx_publish(slot));
-    const auto posts = dev->calls(device_call::post_send);
-    std::thread device([&] {
-        while (dev->calls(device_call::post_send) < posts + 3) std::this_thread::yield();
-        for (std::uint32_t slot = 0; slot < slots; ++slot) EXPECT_TRUE(dev->complete_send(0));
-    });
+    for (std::uint32_t i = 0; i < most_copies; ++i) ASSERT_TRUE(r.tx_publish(i % slots));
+    when_it_waits([this] { EXPECT_TRUE(dev->complete_send(0)); });
     EXPECT_TRUE(r.tx_publish(0));
-    device.join();
-    const auto log = dev->send_log();
-    ASSERT_EQ(log.size(), slots + 1U);
-    EXPECT_TRUE(log.back().request.signalled) << "those refused do not count";
-    EXPECT_EQ(r.snapshot().sent, slots + 1U);
-    EXPECT_EQ(r.snapshot().bytes_sent, (slots + 1U) * 64U);
+    EXPECT_TRUE(dev->send_log().back().request.signalled);
+    EXPECT_EQ(dev->posted_sends(), most_copies);
+    EXPECT_EQ(r.snapshot().sent, most_copies + 1U);
+    EXPECT_EQ(r.snapshot().bytes_sent, (most_copies + 1U) * 64U);
 }
 
-TEST_F(UnifiedBatch, so_does_one_that_is_sent_from_its_slot) {
+TEST_F(UnifiedWait, copies_do_not_take_the_places_of_others) {
     use_large_answers();
     auto& r = connected();
-    for (std::uint32_t slot = 0; slot < slots; ++slot) ASSERT_TRUE(r.tx_publish(slot, 64));
-    const auto posts = dev->calls(device_call::post_send);
-    std::thread device([&] {
-        while (dev->calls(device_call::post_send) < posts + 3) std::this_thread::yield();
-        EXPECT_TRUE(dev->complete_send(0));
+    for (std::uint32_t i = 0; i < most_copies; ++i) ASSERT_TRUE(r.tx_publish(i % slots, 64));
+    for (std::uint32_t slot = 0; slot < slots; ++slot) ASSERT_TRUE(r.tx_publish(slot));
+    EXPECT_EQ(r.snapshot().tx_in_flight, slots);
+    EXPECT_EQ(dev->posted_sends(), most_copies + slots);
+    when_it_waits([this] {
+        for (std::uint32_t i = 0; i <= most_copies; ++i) EXPECT_TRUE(dev->complete_send(0));
     });
     EXPECT_TRUE(r.tx_publish(0));
-    device.join();
-    EXPECT_EQ(dev->send_log().back().bytes.size(), 512U);
-    EXPECT_EQ(r.snapshot().tx_in_flight, 1U);
+}
+
+TEST_F(UnifiedWait, whoever_stops_the_ring_ends_the_wait) {
+    auto& r = connected();
+    for (std::uint32_t i = 0; i < most_copies; ++i) ASSERT_TRUE(r.tx_publish(i % slots));
+    when_it_waits([&r] { r.stop(); });
+    EXPECT_FALSE(r.tx_publish(0));
+    EXPECT_EQ(r.last_error().code, errc::stopped);
+}
+
+TEST_F(UnifiedWait, so_for_one_whose_slot_is_being_sent) {
+    use_large_answers();
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(0));
+    when_it_waits([&r] {
+        EXPECT_TRUE(r.is_connected());
+        r.stop();
+    });
+    EXPECT_FALSE(r.tx_publish(0));
+}
+
+TEST_F(UnifiedBatch, copies_that_were_flushed_are_not_sent) {
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(0, 1));
+    ASSERT_TRUE(r.tx_publish(0, 64));
+    ASSERT_TRUE(dev->complete_send(0));
+    r.stop();
+    EXPECT_EQ(r.snapshot().sent, 1U);
+    EXPECT_EQ(r.snapshot().bytes_sent, 65U) << "the bytes that the device took";
 }
 
 TEST_F(UnifiedBatch, copies_that_are_gone_do_not_tear_requests_apart) {

@@ -56,8 +56,7 @@ class receives_to_post {
     std::uint32_t first_ = 0, count_ = 0; ///< In a row; before the others.
     std::uint32_t other_count_ = 0;
     std::uint32_t mask_;
-    std::vector<receive_request>
-        prebuilt_; ///< Twice, so that a row which goes on with the first lies in one piece.
+    std::vector<receive_request> prebuilt_; ///< Twice: a row may go on with the first one.
     std::vector<std::uint32_t> others_;
     std::vector<receive_request> chain_;
 };

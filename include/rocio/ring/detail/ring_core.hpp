@@ -74,6 +74,8 @@ class ring_core final : public completion_sink,
     void on_shutdown(async::operation_queue<>& pending) noexcept override;
 
   private:
+    /// Copies that the device may hold: so many times copies_per_signal_, and those before the first of them.
+    static constexpr std::uint32_t most_signals_out = 3;
     // In the slot of a wr_id.
     static constexpr std::uint32_t send_bit = 0x80000000; ///< A send.
     static constexpr std::uint32_t copy_bit = 0x40000000; ///< Of bytes that the device copied.
@@ -153,15 +155,16 @@ class ring_core final : public completion_sink,
         taken_from_ = next_;
     }
     bool rx_poll_after_sweep(std::uint32_t& slot);
-    bool tx_publish_contended(std::uint32_t slot, std::size_t length);
     bool tx_publish_from_slot(std::uint32_t slot, std::size_t length);
+    bool tx_publish_signalled(std::uint32_t slot, std::size_t length);
+    bool tx_publish_refused(errc reason);
     bool tx_publish_otherwise(std::uint32_t slot, std::size_t length);
-    bool tx_publish_anew(errc reason);
     const send_request& next_copy(std::uint32_t slot, std::size_t length) noexcept;
-    bool take_back(const send_request& copy) noexcept;
-    bool post_anew(const send_request& request, errc reason) noexcept;
     bool post_copy(std::uint32_t slot, std::size_t length) noexcept;
     void copy_left(std::uint32_t slot, const work_completion& completion) noexcept;
+    void signal_seen() noexcept {
+        if (signals_out_ > 0) --signals_out_;
+    }
     bool post_answer(std::uint32_t slot, std::uint32_t length) noexcept;
     bool post_sends() noexcept;
     void sent(std::uint32_t slot, const work_completion& completion) noexcept;
@@ -172,6 +175,7 @@ class ring_core final : public completion_sink,
     bool post_waiting() noexcept;
     bool receives_refused(errc reason) noexcept;
     void sweep_device() noexcept;
+    bool refused(errc reason) noexcept;
     void progress() noexcept;
     void finish_operations(const error_code& ec) noexcept;
     void tell_of_sends() noexcept;
@@ -226,8 +230,11 @@ class ring_core final : public completion_sink,
     std::uint32_t copied_most_ = 0;  ///< Bytes of an answer that the device copies when it is posted.
     std::uint64_t copied_alone_ = 0; ///< The same; 0 where a post alone sends nothing.
     const send_request* last_copy_ = nullptr;
-    std::uint32_t signal_mask_ = 0;   ///< Of the copies one in signal_mask_ + 1 is signalled.
-    std::uint64_t copies_posted_ = 0; ///< They count as sent.
+    std::uint32_t copies_per_signal_;   ///< Of so many copies the first one is signalled.
+    std::int32_t unsignalled_left_ = 0; ///< Copies until the next one that is signalled.
+    std::uint32_t signals_out_ = 0;     ///< Signalled copies whose completions are not seen yet.
+    std::uint64_t copies_posted_ = 0;   ///< With those that are left.
+    std::uint64_t copies_failed_ = 0;
     std::uint64_t copied_bytes_ = 0;
     bool active_ = false;
     std::unique_ptr<liveness> watch_;
