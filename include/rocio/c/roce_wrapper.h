@@ -79,8 +79,8 @@ unsigned cpu_roce_get_num_pages(cpu_roce_transceiver_t handle);
 /* Unified mode, older generation: cpu_roce_blocking_monitor() calls `fn` for every message. */
 void cpu_roce_set_unified_dispatch(cpu_roce_transceiver_t handle, cpu_roce_unified_dispatch_fn_t fn,
                                    void* context);
-/* Unified mode, newer generation. 1: *out_slot has a message. 0: none, or the slot's send flag is not 0, or what
- * was published there has not left. */
+/* Unified mode, newer generation. 1: *out_slot has a message. 0: none, or the slot's send flag is not 0, or
+ * what was published there has not left. */
 int cpu_roce_rx_poll(cpu_roce_transceiver_t handle, uint32_t* out_slot);
 /* 1: frame_size bytes of the slot are on their way. */
 int cpu_roce_tx_publish(cpu_roce_transceiver_t handle, uint32_t slot);

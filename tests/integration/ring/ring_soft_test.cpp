@@ -257,9 +257,10 @@ TEST_F(RingSoft, unified_publishes_any_number_of_answers_without_polling) {
     EXPECT_EQ(b.snapshot().sent, 10000U);
     EXPECT_EQ(b.snapshot().bytes_sent, 640000U);
     EXPECT_TRUE(b.is_connected());
+    // A completion queue that was overrun says so when it is empty.
     std::uint32_t slot = 0;
-    EXPECT_FALSE(b.rx_poll(slot));
-    EXPECT_TRUE(b.is_connected());
+    for (std::uint32_t i = 0; i < 10000 / 32; ++i) EXPECT_FALSE(b.rx_poll(slot));
+    EXPECT_TRUE(b.is_connected()) << b.last_error().text;
 }
 
 TEST_F(RingSoft, a_unified_ring_may_be_looked_at_and_stopped_while_it_is_polled) {
