@@ -4,6 +4,7 @@
 usage: cli_test.py ROCIO [unittest arguments] [--count N]   (N: repetitions of the class Soak)
 """
 import json
+import math
 import os
 import random
 import re
@@ -114,7 +115,17 @@ class TwoProcesses(unittest.TestCase):
         self.assertGreaterEqual(last_json(out)["seconds"], 0.4)
 
     def test_rate_above_a_window_in_each_step_of_the_pace_is_kept(self):
-        # 8 frames are due each millisecond, and 2 may be under way: the others follow as these arrive.
+        # 8 frames are due each millisecond, and 2 may be under way: the others follow as these arrive; two in each
+        # step would take four seconds. Whatever runs beside it makes it slower, so the fastest of some runs counts.
+        fastest = math.inf
+        for _ in range(4):
+            fastest = min(fastest, self.seconds_of_8000_frames())
+            if fastest < 3.5:
+                break
+        self.assertGreaterEqual(fastest, 0.9)
+        self.assertLess(fastest, 3.5)
+
+    def seconds_of_8000_frames(self):
         ours, theirs = address_pair()
         recv, where, _ = receiver(ours, "--sessions", "1", "--json")
         with recv:
@@ -123,9 +134,7 @@ class TwoProcesses(unittest.TestCase):
             self.assertEqual(sent.returncode, 0, sent.stderr)
             code, out, _ = recv.finish()
         self.assertEqual(code, 0)
-        seconds = last_json(out)["seconds"]
-        self.assertGreaterEqual(seconds, 0.9)
-        self.assertLess(seconds, 3.5)  # two in each step take four
+        return last_json(out)["seconds"]
 
     def test_killed_sender_leaves_an_error_and_the_next_one_is_served(self):
         ours, theirs = address_pair()
