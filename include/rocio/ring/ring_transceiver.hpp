@@ -161,9 +161,9 @@ class basic_ring_transceiver {
     /// posted again already.
     bool rx_poll(std::uint32_t& slot) { return core_->rx_poll(slot); }
     /// Sends frame_size bytes of a send slot, in any order of slots. Up to 256 bytes (or the device's inline
-    /// limit) are copied: the slot is free at once. Waits, sweeping, while the slot's last message of more
-    /// bytes has not left, and with a copy while of those before one and a half times the slots, at most 96,
-    /// have not; stop() ends that. False: not connected, no such slot, the device refuses.
+    /// limit) are copied: the slot is free at once; as many as one and a half times the slots, at most 96,
+    /// may be under way. More are sent from the slot, one at a time. Until there is room this call waits,
+    /// sweeping; stop() ends that. False: not connected, no such slot, the device refuses.
     bool tx_publish(std::uint32_t slot) { return core_->tx_publish(slot, config().frame_size); }
     /// The same with its first `length` bytes, 1 to slot_size.
     bool tx_publish(std::uint32_t slot, std::size_t length) { return core_->tx_publish(slot, length); }

@@ -186,14 +186,31 @@ TEST_F(RingSoft, one_way_rings_do_only_their_half) {
     EXPECT_FALSE(b.tx_free(2)) << "an rx_only ring sends nothing";
 }
 
-TEST_F(RingSoft, unified_polls_and_publishes_on_the_callers_thread) {
-    auto ca = config_on("soft:127.95.10.1");
-    ca.tx_mode = ring_tx_mode::write_with_immediate;
-    auto cb = config_on("soft:127.95.10.2");
-    cb.mode = ring_mode::unified;
-    asio::io_context idle; // never run
-    ring_transceiver a(context, ca), b(idle, cb);
-    connect(a, b);
+/// `b` is unified, on a context that never runs; `a` writes to it.
+class UnifiedSoft : public RingSoft {
+  protected:
+    void join(const std::string& ours, const std::string& theirs, std::uint32_t slot_size = 256) {
+        auto ca = config_on(ours, 8, slot_size);
+        auto cb = config_on(theirs, 8, slot_size);
+        ca.tx_mode = ring_tx_mode::write_with_immediate;
+        cb.mode = ring_mode::unified;
+        a_.emplace(context, ca);
+        b_.emplace(idle_, cb);
+        connect(*a_, *b_);
+    }
+    void TearDown() override {
+        b_.reset();
+        a_.reset();
+        RingSoft::TearDown();
+    }
+
+    asio::io_context idle_;
+    std::optional<ring_transceiver> a_, b_;
+};
+
+TEST_F(UnifiedSoft, polls_and_publishes_on_the_callers_thread) {
+    join("soft:127.95.10.1", "soft:127.95.10.2");
+    auto &a = *a_, &b = *b_;
     for (std::uint32_t i = 0; i < 40; ++i) {
         eventually([&] { return a.tx_free(i % 8); });
         send(a, i % 8, "question " + std::to_string(i));
@@ -216,15 +233,9 @@ TEST_F(RingSoft, unified_polls_and_publishes_on_the_callers_thread) {
     EXPECT_FALSE(b.tx_publish(0));
 }
 
-TEST_F(RingSoft, unified_answers_that_are_not_copied_leave_from_their_slots) {
-    auto ca = config_on("soft:127.95.20.1");
-    auto cb = config_on("soft:127.95.20.2");
-    ca.slot_size = ca.frame_size = cb.slot_size = cb.frame_size = 1024;
-    ca.tx_mode = ring_tx_mode::write_with_immediate;
-    cb.mode = ring_mode::unified;
-    asio::io_context idle;
-    ring_transceiver a(context, ca), b(idle, cb);
-    connect(a, b);
+TEST_F(UnifiedSoft, answers_that_are_not_copied_leave_from_their_slots) {
+    join("soft:127.95.20.1", "soft:127.95.20.2", 1024);
+    auto &a = *a_, &b = *b_;
     for (std::uint32_t i = 0; i < 40; ++i) {
         eventually([&] { return a.tx_free(i % 8); });
         send(a, i % 8, "question");
@@ -245,14 +256,9 @@ TEST_F(RingSoft, unified_answers_that_are_not_copied_leave_from_their_slots) {
     EXPECT_EQ(b.snapshot().tx_in_flight, 0U);
 }
 
-TEST_F(RingSoft, unified_publishes_any_number_of_answers_without_polling) {
-    auto ca = config_on("soft:127.95.22.1");
-    auto cb = config_on("soft:127.95.22.2");
-    ca.rearm = ring_rearm::on_publish;
-    cb.mode = ring_mode::unified;
-    asio::io_context idle;
-    ring_transceiver a(context, ca), b(idle, cb);
-    connect(a, b);
+TEST_F(UnifiedSoft, publishes_any_number_of_answers_without_polling) {
+    join("soft:127.95.22.1", "soft:127.95.22.2");
+    auto& b = *b_;
     for (std::uint32_t i = 0; i < 10000; ++i) ASSERT_TRUE(b.tx_publish(i % 8, 64)) << i;
     EXPECT_EQ(b.snapshot().sent, 10000U);
     EXPECT_EQ(b.snapshot().bytes_sent, 640000U);
@@ -263,14 +269,9 @@ TEST_F(RingSoft, unified_publishes_any_number_of_answers_without_polling) {
     EXPECT_TRUE(b.is_connected()) << b.last_error().text;
 }
 
-TEST_F(RingSoft, a_unified_ring_may_be_looked_at_and_stopped_while_it_is_polled) {
-    auto ca = config_on("soft:127.95.21.1");
-    auto cb = config_on("soft:127.95.21.2");
-    ca.tx_mode = ring_tx_mode::write_with_immediate;
-    cb.mode = ring_mode::unified;
-    asio::io_context idle;
-    ring_transceiver a(context, ca), b(idle, cb);
-    connect(a, b);
+TEST_F(UnifiedSoft, may_be_looked_at_and_stopped_while_it_is_polled) {
+    join("soft:127.95.21.1", "soft:127.95.21.2");
+    auto &a = *a_, &b = *b_;
     std::atomic<std::uint32_t> answered{0};
     std::atomic<bool> over{false};
     std::thread server([&] {

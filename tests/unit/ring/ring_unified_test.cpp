@@ -106,6 +106,16 @@ TEST_F(UnifiedBatch, requests_left_at_the_end_of_a_session_are_gone_with_the_nex
     EXPECT_EQ(r.snapshot().overwritten, 0U);
 }
 
+TEST_F(UnifiedBatch, after_the_session_no_request_is_given_by_either_name) {
+    auto& r = connected();
+    writes({0, 1, 2});
+    std::uint32_t slot = 7;
+    ASSERT_TRUE(r.rx_poll(slot));
+    r.stop();
+    EXPECT_FALSE(r.rx_poll(slot));
+    EXPECT_EQ(r.poll([](std::uint32_t) {}), 0U);
+}
+
 TEST_F(UnifiedBatch, slots_are_polled_by_either_name) {
     auto& r = connected();
     writes({0, 1, 2});
