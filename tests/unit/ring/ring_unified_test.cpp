@@ -2,6 +2,7 @@
 
 #include "ring_batch_fixture.hpp"
 
+#include <atomic>
 #include <thread>
 
 namespace rocio::test {
@@ -58,6 +59,16 @@ TEST_F(UnifiedBatch, a_request_that_was_found_waits_for_an_answer_sent_since) {
     ASSERT_TRUE(r.rx_poll(slot));
     ASSERT_TRUE(r.tx_publish(2)) << "whoever asked for it";
     EXPECT_THAT(polled(r), ElementsAre(1)) << "not 2, whose slot is being sent";
+    ASSERT_TRUE(dev->complete_send(0));
+    EXPECT_THAT(polled(r), ElementsAre(2, 3));
+}
+
+TEST_F(UnifiedBatch, a_request_behind_others_waits_for_an_answer_sent_before) {
+    use_large_answers();
+    auto& r = connected();
+    ASSERT_TRUE(r.tx_publish(2)) << "whoever asked for it";
+    writes({0, 1, 2, 3});
+    EXPECT_THAT(polled(r), ElementsAre(0, 1));
     ASSERT_TRUE(dev->complete_send(0));
     EXPECT_THAT(polled(r), ElementsAre(2, 3));
 }
@@ -201,8 +212,21 @@ class UnifiedWait : public UnifiedBatch {
             f();
         });
     }
+    /// And none of them waits; a wait would last for ever, so then the ring is stopped.
+    void publish_as_many_as_may_be(ring_transceiver& r) {
+        std::atomic<bool> done{false};
+        const auto polls = dev->polls();
+        std::thread rescue([&] {
+            while (!done && dev->polls() < polls + 1000) std::this_thread::yield();
+            if (!done) r.stop();
+        });
+        for (std::uint32_t i = 0; i < most_copies; ++i) EXPECT_TRUE(r.tx_publish(i % slots));
+        done = true;
+        rescue.join();
+        EXPECT_EQ(dev->polls(), polls);
+    }
     void TearDown() override {
-        other.join();
+        if (other.joinable()) other.join();
         UnifiedBatch::TearDown();
     }
     /// As many as the device may hold.
@@ -233,6 +257,26 @@ TEST_F(UnifiedWait, copies_do_not_take_the_places_of_others) {
         for (std::uint32_t i = 0; i <= most_copies; ++i) EXPECT_TRUE(dev->complete_send(0));
     });
     EXPECT_TRUE(r.tx_publish(0));
+}
+
+TEST_F(UnifiedWait, copies_that_are_gone_between_requests_make_room) {
+    auto& r = connected();
+    for (std::uint32_t i = 0; i < most_copies; ++i) ASSERT_TRUE(r.tx_publish(i % slots));
+    writes({0});
+    for (std::uint32_t i = 0; i < most_copies; ++i) ASSERT_TRUE(dev->complete_send(0));
+    writes({1});
+    EXPECT_THAT(polled(r), ElementsAre(0, 1));
+    publish_as_many_as_may_be(r);
+}
+
+TEST_F(UnifiedWait, copies_of_a_former_session_take_no_places) {
+    auto& r = connected();
+    publish_as_many_as_may_be(r);
+    ASSERT_TRUE(dev->fail_receive(0, errc::local_protection_error));
+    EXPECT_THAT(polled(r), IsEmpty());
+    EXPECT_FALSE(r.is_connected());
+    r.connect(some_peer());
+    publish_as_many_as_may_be(r);
 }
 
 TEST_F(UnifiedWait, whoever_stops_the_ring_ends_the_wait) {
