@@ -1,12 +1,7 @@
 // What the snapshot of a ring counts: bytes sent, and how long slots were held.
 
-#include "io_context_fixture.hpp"
 #include "line_sink.hpp"
-#include "scripted_device.hpp"
-
-#include <rocio/ring/ring_transceiver.hpp>
-
-#include <gmock/gmock.h>
+#include "ring_batch_fixture.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,13 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class RingCounts : public io_context_fixture {
+class RingCounts : public RingBatch {
   protected:
     RingCounts() {
         config.name = "answers";
-        config.device = dev;
+        config.mode = ring_mode::duplex;
         config.slots = 4;
-        config.slot_size = config.frame_size = 64;
     }
     ring_transceiver& connected() {
         ring.emplace(context, config);
@@ -50,15 +44,6 @@ class RingCounts : public io_context_fixture {
         });
         return *got;
     }
-    void TearDown() override {
-        ring.reset();
-        io_context_fixture::TearDown();
-        EXPECT_THAT(dev->violations(), ::testing::IsEmpty());
-    }
-
-    std::shared_ptr<scripted_device> dev = std::make_shared<scripted_device>();
-    ring_config config;
-    std::optional<ring_transceiver> ring;
 };
 
 TEST_F(RingCounts, memory_that_cannot_be_had_as_asked_is_a_warning) {
